@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '#kernel'
+import { ALL_RIGHTS, AppError } from '#kernel'
 import { openMemoryBlobs, type Storage } from '#storage'
 import { type Environment, openMedium, OPTIONS, type StoreChoice, storeOf } from '#host/spi'
 import { ApiKeys, HOST_TENANT, KEY_RECORDS, type KeyEntry, tellKeyChange } from '#host/running'
@@ -80,7 +80,7 @@ export async function runKeys(
         return tell(entries, listed(entries, action.tenant))
       }
       case 'add': {
-        const pair = await pairs.make(chosen ?? OPTIONS.tenant.default)
+        const pair = await pairs.make({ tenant: chosen ?? OPTIONS.tenant.default, rights: ALL_RIGHTS })
         await changed()
         const { key, secret, tenant } = pair
         return tell(pair, `tenant  ${tenant}\nkey     ${key}\nsecret  ${secret}\nThe secret is not shown again.`)

@@ -1,6 +1,6 @@
 /** Implements `serve`: runs a host until a signal. */
 import { messageOf } from '#kernel'
-import { compactHeap, type DemoRequest, type Given, keepHeapSteady, readConfig } from '#host/spi'
+import { compactHeap, type Config, type DemoRequest, type Given, keepHeapSteady, readConfig } from '#host/spi'
 import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/running'
 import { readPlugs } from '#host/load-plugs'
 import type { Terminal } from './terminal.ts'
@@ -35,6 +35,8 @@ export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1>
   const lines = [
     `reflexarc listening on ${host.url}`,
     ...also,
+    `sign in once, within 15 minutes: ${host.signIn}`,
+    ...(host.first.origin === 'found' ? [`lost the secret? make another key: ${anotherKey(config, host.url)}`] : []),
     curlLine(host, { path: host.example }),
     ...demoLines(host),
   ]
@@ -62,6 +64,11 @@ function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
     process.exit(1)
   }, LAST_CALL)
   return late.unref()
+}
+
+/** A command that makes a key while the host runs, with the key of tokens in the data folder. */
+function anotherKey({ data }: Config, url: string): string {
+  return `reflexarc keys add --scope admin --data ${quoted(data)} --url ${url}`
 }
 
 /** Formats a curl command: complete for a new key pair; otherwise curl prompts for the secret. */

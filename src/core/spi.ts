@@ -52,8 +52,15 @@ export { instantsOf } from './schedule/dst-policy.ts'
 export { parseZone } from './schedule/zone.ts'
 export type { PartingSide } from './simulate/diff-parting.ts'
 export { instantOf } from './simulate/instant.ts'
-export { type Crash, type MessageIterator, play } from './simulate/playback.ts'
-export { type NodeCounts, rehearse, type RehearsedLane } from './simulate/rehearse.ts'
+export {
+  type Crash,
+  type Lane,
+  type MessageIterator,
+  play,
+  type PlaybackHooks,
+  type Played,
+} from './simulate/playback.ts'
+export { type NodeCounts, rehearse, type RehearsedLane, type RehearseOptions } from './simulate/rehearse.ts'
 export { sweepValues } from './simulate/sweep-values.ts'
 export { type SweepVariant, sweepVariants } from './simulate/sweep.ts'
 export { mindsAway, mindsDowntime } from './task/downtime.ts'

@@ -7,7 +7,9 @@ import { AppError, messageOf } from '#kernel'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
-import { hearKeyChanges } from './auth/key-changes.ts'
+import { KeyChanges } from './auth/key-changes.ts'
+import { OpenStreams } from './auth/open-streams.ts'
+import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
@@ -106,12 +108,13 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     // checked before anything that another version stored is read or replaced
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
     const isNew = (await storage.tenants()).length === 0
-    const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
+    const own = storage.tenant(HOST_TENANT)
+    const records = own.collection(KEY_RECORDS)
     const keyPairs = new ApiKeys(records, now, making.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
-    const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
-    if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
-    if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
+    const secret = isMember ? await deploymentSecret(own, ownSecret) : ownSecret
+    if (config.store.medium === 'postgres' && !isMember) await requireWhole(own)
+    if (isMember) await checkSharedFolder(own, config.blobs ?? config.data)
     // makes tokens from `reflexarc token` valid at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
     const tokens = new Tokens(secret, now, config.issuer)
@@ -124,9 +127,17 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
     metrics.gauges.watchQueue('work', () => threads.waiting)
     const timers = making.timers ?? machineTimers
+<<<<<<< HEAD
     const keyChanges =
       storage.presence && hearKeyChanges(storage.presence, { elapsed: () => timers.elapsed(), isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
+=======
+    const changes = new KeyChanges(storage, { elapsed: () => timers.elapsed(), isMember })
+    const checkPair = checkPairs(keyPairs, now, changes)
+    const openStreams = new OpenStreams({ changes, timers, now })
+    const [sessionRecords, links] = [own.collection(SESSIONS), own.collection(LINKS)]
+    const sessions = new Sessions({ sessions: sessionRecords, links, keys: keyPairs, changes, now })
+>>>>>>> main
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
@@ -140,12 +151,17 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       plugs: making.plugs ?? (() => NO_PLUGS),
       plugModules: making.plugModules,
       checkPair,
+      openStreams,
       isToken: (token: string) => tokens.isIssued(token),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
+<<<<<<< HEAD
     const stopFollowing = lasting
       ? followOnOrder(config.data, clock.follow, (ms, work) => timers.every(ms, work))
       : () => undefined
+=======
+    const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
+>>>>>>> main
     const cluster = isMember
       ? await makeCluster(services, parts, {
           storage,
@@ -185,7 +201,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         }
       },
       serviceLog,
-      authentication: { checkPair, tokens, now, ownUrl: config.url },
+      authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
+      auth: { keys: keyPairs, sessions, changes, checkPair, now, ownUrl: config.url },
       keeping: { storage, secret, now },
       metrics,
       limits: config.limits,
@@ -210,6 +227,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           ending('the demo plant', () => plant?.stop()),
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
+          () => openStreams.stop(),
           stopFollowing,
           ...made.toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
           () => {

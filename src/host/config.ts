@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { AppError, durationMs, problemsOfAllowed } from '#kernel'
 import type { TimeBounds } from '#services/broker/contract'
+import { rolesOf } from './auth/roles.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'
@@ -294,6 +295,19 @@ export const OPTIONS = {
     default: 'tenant',
     help: 'the claim of those tokens that names the tenant',
   },
+  roleClaim: {
+    flag: 'role-claim',
+    env: 'REFLEXARC_ROLE_CLAIM',
+    value: 'name',
+    help: 'the claim of those tokens that names groups of the caller; without it, each token has all rights',
+  },
+  roles: {
+    flag: 'role',
+    env: 'REFLEXARC_ROLES',
+    value: 'group=scopes',
+    many: true,
+    help: 'scopes of a group, such as shift=operate or plant=author+operate; a group that is named as a scope has it',
+  },
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
@@ -379,6 +393,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out')
   }
+  const roleClaim = text('roleClaim')
+  const roles = rolesOf(list('roles'), problems)
+  if (jwks === undefined && roleClaim !== undefined) {
+    problems.push('--role-claim: --jwks is missing; name the keys of the issuer, or leave it out')
+  }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
   const shared = { store, host, blobs: text('blobs'), advertise: text('advertise') }
@@ -429,6 +448,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     issuer: jwks && {
       jwks,
       tenantClaim: text('tenantClaim') ?? '',
+      roles,
+      ...(roleClaim !== undefined && { roleClaim }),
       ...(issuer !== undefined && { issuer }),
       ...(audience !== undefined && { audience }),
     },

@@ -6,6 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Causation } from '#kernel'
+import type { CheckedCaller } from './auth/caller.ts'
 import type { ErrorBody } from './failure.ts'
 import type { TenantDependencies, TenantService } from './wiring/tenant-service.ts'
 
@@ -56,6 +57,8 @@ declare module 'fastify' {
     user: string
     /** The rule execution that caused the request, if any; routes whose work triggers rules pass it on */
     readonly led: Causation | undefined
+    /** The caller as authentication found it; absent on public routes */
+    credentials?: CheckedCaller | undefined
   }
   interface FastifyContextConfig {
     isTenantContent?: boolean

@@ -16,6 +16,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { AppError } from '#kernel'
+import { type AuthRoutes, authRoutes } from './auth/auth-api.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
 import { consoleRoutes } from './console.ts'
@@ -56,6 +57,7 @@ export interface Mounting {
     addTo(app: FastifyInstance): void | Promise<void>
   }
   readonly authentication: AuthenticationDependencies
+  readonly auth: AuthRoutes
   readonly metrics: Metrics
   readonly keeping: KeepingOptions
   readonly limits: Limits
@@ -81,6 +83,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('preClose', async () => closing.abort())
 
   for (const name of ['tenant', 'user']) if (!app.hasRequestDecorator(name)) app.decorateRequest(name, '')
+  for (const name of ['rights', 'credentials']) if (!app.hasRequestDecorator(name)) app.decorateRequest(name, undefined)
   if (!app.hasRequestDecorator('led')) {
     app.decorateRequest('led', {
       getter(this: FastifyRequest) {
@@ -112,7 +115,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     reply.header('vary', 'accept').redirect(`${app.prefix}/console/`)
   })
   mounting.cluster?.introduce(app)
-  app.addHook('onRequest', authenticate(authentication))
+  authenticate(app, authentication)
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   await mounting.routing.addTo(app)
@@ -121,32 +124,41 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   await describeApi(app, services)
   await app.register(async (own) => {
     known.watch(own, plainErrorBody)
+    const routes = declared(own)
     healthRoute(own, mounting)
     metricsRoute(own, metrics)
     consoleRoutes(own)
     rootRoute(own, services)
+    await authRoutes(own, mounting.auth)
+    requireScopes('the host', routes)
   })
   for (const service of services) {
     await app.register(async (scope) => {
       const { errorBody = plainErrorBody } = service
-      const routes: RouteOptions[] = []
       known.watch(scope, errorBody)
       scope.addHook('onRoute', (route) => {
         route.schema = { tags: [service.name], ...route.schema }
-        routes.push(route)
       })
+      const routes = declared(scope)
       // routes validate their own input
       scope.setValidatorCompiler(() => () => true)
       scope.setErrorHandler(errorHandler(errorBody))
       await service.routes(scope)
-      requireScopes(service, routes)
+      requireScopes(service.name, routes)
     })
   }
   await mounting.open(closing.signal)
   for (const service of services) await service.start?.(closing.signal)
 }
 
-function requireScopes({ name }: HostedService, routes: readonly RouteOptions[]): void {
+/** Returns the routes that are added to the scope from now on. */
+function declared(scope: FastifyInstance): readonly RouteOptions[] {
+  const routes: RouteOptions[] = []
+  scope.addHook('onRoute', (route) => void routes.push(route))
+  return routes
+}
+
+function requireScopes(name: string, routes: readonly RouteOptions[]): void {
   const unscoped = routes
     .filter(({ config }) => config?.scope === undefined)
     .map(({ method, url }) => `${String(method)} ${url}`)
@@ -232,5 +244,5 @@ const ROOT_SCHEMA = {
 
 function rootRoute(app: FastifyInstance, services: readonly HostedService[]): void {
   const about = { name: 'reflexarc', version: ownVersion(), services: services.map(({ name }) => name) }
-  app.get('/', { config: { isRoot: true }, schema: ROOT_SCHEMA }, () => about)
+  app.get('/', { config: { isRoot: true, scope: 'any' }, schema: ROOT_SCHEMA }, () => about)
 }

@@ -8,7 +8,7 @@
  *   unaffected
  */
 import type { FastifyInstance, HookHandlerDoneFunction } from 'fastify'
-import { OpenTenants, type Place } from '#cluster'
+import { OpenTenants, type TenantLocation } from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { Storage } from '#storage'
 import type { HostedService } from './hosted-service.ts'
@@ -26,7 +26,7 @@ export interface HostTenantsOptions {
 
 /** Interval between attempts to open failed tenants, in ms */
 const RETRY_MS = 10_000
-const HERE: Place = { kind: 'here', term: 0 }
+const HERE: TenantLocation = { kind: 'here', term: 0 }
 
 export class HostTenants implements Tenants {
   readonly #options: HostTenantsOptions
@@ -42,7 +42,7 @@ export class HostTenants implements Tenants {
     this.#options = options
     this.#tenants = new OpenTenants({
       tenants: () => storage.tenants(),
-      place: () => HERE,
+      locate: () => HERE,
       open: (tenant) => this.#open(tenant),
       close: (opened) => this.#close(opened),
       logger,

@@ -134,6 +134,9 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   putModel: { remote: REMOTE },
   postSubscription: SUBSCRIPTION,
   putSubscription: { title: 'Inspections', ...SUBSCRIPTION },
+  postAuthV1Keys: { name: 'boilers', scopes: ['device'], resources: { prefix: 'boiler-' } },
+  postAuthV1KeyRotate: { graceSeconds: 3600 },
+  postAuthV1Session: { key: 'k', secret: 's' },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {

@@ -26,6 +26,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   ids: 'ids, separated by commas',
   includegraph: 'default true: with the nodes of the rule',
   includeHealth: 'true: with the health of each task',
+  key: 'API key',
   lastEventId: 'resumes after the event with this id, like the header Last-Event-ID',
   lat: 'degrees north of the middle of a circle',
   limit: 'maximum number',

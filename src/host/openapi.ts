@@ -32,6 +32,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
       },
       tags: [
         ...services.map(({ name, description }) => ({ name, description })),
+        { name: 'auth', description: 'Keys, devices and sessions' },
         { name: 'host', description: 'The frame around the services' },
       ],
       components: {

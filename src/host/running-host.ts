@@ -1,6 +1,8 @@
 /** Starts and stops a listening host. */
 import type { FastifyInstance } from 'fastify'
+import { ALL_RIGHTS } from '#kernel'
 import { createApp } from './app.ts'
+import { CONSOLE_LINK } from './auth/auth-api.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
 import { compose, type Making } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
@@ -14,6 +16,8 @@ import { machineTimers, type Timers } from './timers.ts'
 export interface RunningHost {
   readonly url: string
   readonly first: FirstPair
+  /** Address that opens one session of a browser with all rights, within 15 minutes */
+  readonly signIn: string
   readonly also: readonly string[]
   readonly example: string
   readonly demo: Demo | undefined
@@ -56,9 +60,16 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
     )
     const demo = config.demo ? await composed.openDemo((text) => app.log.info(text)) : undefined
     const first = given ?? (await firstPair(composed.keyPairs, config))
+    const user = first.origin === 'made' ? first.pair.key : first.key
+    const { code } = await composed.auth.sessions.link({ tenant: config.tenant, user, rights: ALL_RIGHTS })
+    const signIn = `${config.url ?? url}${CONSOLE_LINK}${code}`
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const { left } = composed
+<<<<<<< HEAD
     return { url, first, also, example, demo, app, left, stop: () => stop(app, timers, composed.cluster) }
+=======
+    return { url, first, signIn, also, example, demos, app, left, stop: () => stop(app, timers, composed.cluster) }
+>>>>>>> main
   } catch (error) {
     await stop(app, timers)
     throw error

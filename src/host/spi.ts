@@ -3,7 +3,16 @@
  * hosts.
  */
 export { isOrdered, LOOK_MS, orderFollowing, withdrawOrder } from './clock-order.ts'
-export { type Environment, type Given, type Option, OPTIONS, readConfig, type StoreChoice, storeOf } from './config.ts'
+export {
+  type Config,
+  type Environment,
+  type Given,
+  type Option,
+  OPTIONS,
+  readConfig,
+  type StoreChoice,
+  storeOf,
+} from './config.ts'
 export { readKey, tokenKey } from './data-folder.ts'
 export type { DemoRequest } from './hosted-service.ts'
 export { openMedium } from './open-medium.ts'

@@ -44,10 +44,10 @@ export class Execution {
     } catch (error) {
       // the lease will expire, and then the job runs again
       if (!this.#held.isLost && !isClosed(error))
-        this.#say('error', `its result was not stored: ${messageOf(error)}; the job runs again when its lease expires`)
+        this.#log('error', `its result was not stored: ${messageOf(error)}; the job runs again when its lease expires`)
     }
     if (this.#held.isLost)
-      this.#say('warn', 'it was cancelled or taken over by another host; its last changes are not stored')
+      this.#log('warn', 'it was cancelled or taken over by another host; its last changes are not stored')
   }
 
   async #outcome(): Promise<JobOutcome | FailedAttempt> {
@@ -109,13 +109,13 @@ export class Execution {
     if (attemptsMade + 1 >= attempts) {
       // while the store is unreachable, no attempt counts as the last
       if (isAway(error)) return this.#release()
-      this.#say('error', `failed: ${reason}`)
+      this.#log('error', `failed: ${reason}`)
       return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })
     }
     const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
     // jitter, so that jobs that failed together are not retried together
     const pause = Math.ceil(most * (0.5 + timers.random() / 2))
-    this.#say('warn', `${reason}; retrying in ${pause} ms`)
+    this.#log('warn', `${reason}; retrying in ${pause} ms`)
     const { ms } = await documents.store.now()
     return this.#held.change({ kind: 'retry', dueTime: ms + pause, reason })
   }
@@ -139,7 +139,7 @@ export class Execution {
     for (const one of added) queue.added(one)
   }
 
-  #say(level: keyof Logger, what: string): void {
+  #log(level: keyof Logger, what: string): void {
     const { type, id } = this.#held.job
     this.#dependencies.logger?.[level](`${type} job ${id} of tenant ${this.#dependencies.tenant}: ${what}`)
   }

@@ -15,4 +15,4 @@ export {
 export { itemHandler } from './item-handler.ts'
 export type { AddedJobs, JobQueue } from './job-queue.ts'
 export { JobRunner } from './job-runner.ts'
-export { JobPlaces } from './type-runner.ts'
+export { JobSlots } from './type-runner.ts'

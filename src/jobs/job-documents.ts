@@ -90,7 +90,7 @@ export class JobDocuments {
       if (stored === undefined) throw new AppError('NOT_FOUND', `job ${id} does not exist`)
       const tree = await this.jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: MAX_JOBS })
       const reason = 'cancelled'
-      const own = {
+      const cancelled = {
         before: stored,
         after: changed(stored.value, { kind: 'cancel', reason, ...this.ending(stored.value) }),
       }
@@ -100,7 +100,7 @@ export class JobDocuments {
           const why = `its ancestor, job ${id}, was cancelled`
           return { before, after: changed(before.value, { kind: 'cancel', reason: why, ...this.ending(before.value) }) }
         })
-      return [own, ...below, ...(await this.#following(own.after))]
+      return [cancelled, ...below, ...(await this.#following(cancelled.after))]
     }
     await this.#commit(steps, [])
   }
@@ -168,10 +168,10 @@ export class JobDocuments {
     for (;;) {
       const steps = await make()
       try {
-        const own = this.#writes(steps)
-        const { results } = await this.store.commit([...own, ...writes])
+        const changes = this.#writes(steps)
+        const { results } = await this.store.commit([...changes, ...writes])
         this.#around.committed(steps.map(({ after }) => after))
-        this.#trim(own, results)
+        this.#trim(changes, results)
         return results
       } catch (error) {
         const found = conflicts(error)
@@ -192,10 +192,10 @@ export class JobDocuments {
     return events.length === 0 ? puts : [...puts, this.log.appending(PARTITION, events as never)]
   }
 
-  #trim(own: readonly Write[], results: readonly number[]): void {
-    const append = own.at(-1)
+  #trim(changes: readonly Write[], results: readonly number[]): void {
+    const append = changes.at(-1)
     if (append?.kind !== 'append') return
-    const last = results[own.length - 1] ?? 0
+    const last = results[changes.length - 1] ?? 0
     const isDue = Math.floor(last / TRIM_EVENTS) !== Math.floor((last - append.bodies.length) / TRIM_EVENTS)
     // a later trim makes up for a failed one
     if (isDue && last > KEPT_EVENTS) this.log.trim(PARTITION, last - KEPT_EVENTS).catch(() => undefined)

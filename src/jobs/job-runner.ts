@@ -5,7 +5,7 @@ import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'
 import { JobQueue } from './job-queue.ts'
-import { JobPlaces, TypeRunner } from './type-runner.ts'
+import { JobSlots, TypeRunner } from './type-runner.ts'
 
 export interface JobRunnerOptions {
   readonly tenant: string
@@ -16,7 +16,7 @@ export interface JobRunnerOptions {
   readonly now: () => number
   readonly newId: () => string
   readonly timers: JobTimers
-  readonly places?: JobPlaces | undefined
+  readonly slots?: JobSlots | undefined
   readonly logger?: Logger | undefined
 }
 
@@ -24,7 +24,7 @@ export class JobRunner {
   readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
-  readonly #places: JobPlaces
+  readonly #slots: JobSlots
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -35,7 +35,7 @@ export class JobRunner {
     const { store, newId, now, timers } = options
     this.#options = options
     this.#handlers = new Map(options.handlers.map((handler) => [handler.type, handler]))
-    this.#places = options.places ?? new JobPlaces()
+    this.#slots = options.slots ?? new JobSlots()
     this.queue = new JobQueue(store, {
       handlers: this.#handlers,
       newId,
@@ -103,7 +103,7 @@ export class JobRunner {
       tenant,
       handler,
       queue: this.queue,
-      places: this.#places.of(handler),
+      slots: this.#slots.of(handler),
       timers,
       logger,
     })

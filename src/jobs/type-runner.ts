@@ -6,14 +6,14 @@ import { AGAIN_MS, BACKOFF, Execution, type ExecutionDependencies } from './exec
 import { HeldJob, isClosed, LEASE_MS, leaseFrom } from './held-job.ts'
 
 export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isStopped'> {
-  readonly places: Places
+  readonly slots: Slots
 }
 
 const CONCURRENCY = 100
 const PAGE = 100
 
 /** Limits how many jobs of a type run at once on this host, across all tenants. */
-export class Places {
+export class Slots {
   #free: number
   readonly #waiting = new Set<() => void>()
 
@@ -35,7 +35,7 @@ export class Places {
     this.#waiting.delete(wake)
   }
 
-  give(): void {
+  release(): void {
     this.#free++
     const [first] = this.#waiting
     if (first === undefined) return
@@ -44,14 +44,14 @@ export class Places {
   }
 }
 
-export class JobPlaces {
-  readonly #places = new Map<string, Places>()
+export class JobSlots {
+  readonly #slots = new Map<string, Slots>()
 
-  of(handler: JobHandler): Places {
-    const known = this.#places.get(handler.type)
+  of(handler: JobHandler): Slots {
+    const known = this.#slots.get(handler.type)
     if (known !== undefined) return known
-    const made = new Places(handler)
-    this.#places.set(handler.type, made)
+    const made = new Slots(handler)
+    this.#slots.set(handler.type, made)
     return made
   }
 }
@@ -59,7 +59,7 @@ export class JobPlaces {
 export class TypeRunner {
   readonly #dependencies: TypeRunnerDependencies
   readonly #running = new Map<string, { readonly held: HeldJob; readonly ended: Promise<void> }>()
-  #isAsked = false
+  #isWoken = false
   #isStopped = false
   #looking: Promise<void> | undefined
   #cancelTimer: () => void = () => undefined
@@ -76,7 +76,7 @@ export class TypeRunner {
 
   wake(): void {
     if (this.#isStopped) return
-    this.#isAsked = true
+    this.#isWoken = true
     this.#looking ??= this.#lookOn()
   }
 
@@ -86,7 +86,7 @@ export class TypeRunner {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#dependencies.places.forget(this.#wake)
+    this.#dependencies.slots.forget(this.#wake)
     this.#cancelTimer()
     for (const { held } of this.#running.values()) held.stop()
     await this.idle()
@@ -105,8 +105,8 @@ export class TypeRunner {
     // let the response to the request be sent first
     await this.#dependencies.timers.breathe()
     try {
-      while (this.#isAsked && !this.#isStopped) {
-        this.#isAsked = false
+      while (this.#isWoken && !this.#isStopped) {
+        this.#isWoken = false
         await this.#look()
       }
     } catch (error) {
@@ -137,7 +137,7 @@ export class TypeRunner {
   }
 
   async #takeReady({ ms, session }: StoreTime): Promise<void> {
-    const { handler, queue, places } = this.#dependencies
+    const { handler, queue, slots } = this.#dependencies
     const { documents } = queue
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
@@ -145,30 +145,30 @@ export class TypeRunner {
       // after losing its lease, a job may still be running here
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
-      const placed = this.#placed(ready)
+      const starting = this.#withSlots(ready)
       // all at once, so that the store batches their commits
-      const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
+      const taking = starting.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
       const taken = await Promise.allSettled(taking)
       for (const one of taken) {
         if (one.status === 'fulfilled' && typeof one.value === 'object') {
           this.#begin(new HeldJob(documents, one.value, this.#dependencies.timers))
-        } else places.give()
+        } else slots.release()
       }
       const failed = taken.find((one) => one.status === 'rejected')
       if (failed !== undefined) throw failed.reason
       const isTurn = !taken.some((one) => one.status === 'fulfilled' && one.value === 'not-its-turn')
-      if (placed.length < ready.length || !isTurn) return
+      if (starting.length < ready.length || !isTurn) return
     }
   }
 
-  #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
-    const { places } = this.#dependencies
-    const placed: Stored<Job>[] = []
+  #withSlots(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
+    const { slots } = this.#dependencies
+    const starting: Stored<Job>[] = []
     for (const one of ready) {
-      if (this.#isStopped || !places.take(this.#wake)) break
-      placed.push(one)
+      if (this.#isStopped || !slots.take(this.#wake)) break
+      starting.push(one)
     }
-    return placed
+    return starting
   }
 
   /** `next`: when to look again, by the clock of the store. */
@@ -211,7 +211,7 @@ export class TypeRunner {
     const ended = new Execution(held, { ...this.#dependencies, isStopped: () => this.#isStopped }).run().finally(() => {
       held.release()
       this.#running.delete(id)
-      this.#dependencies.places.give()
+      this.#dependencies.slots.release()
       this.wake()
     })
     this.#running.set(id, { held, ended })

@@ -57,16 +57,16 @@ function problemOf(text: string, allowed: Allowed | undefined): string | undefin
 }
 
 function readAllowed(text: string): Allowed | undefined {
-  return /^https?:/i.test(text) ? ofOrigin(text) : ofPlace(text)
+  return /^https?:/i.test(text) ? ofOrigin(text) : ofAddress(text)
 }
 
 function ofOrigin(text: string): Allowed | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.href !== `${url.origin}/`) return undefined
-  return ofPlace(`${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`)
+  return ofAddress(`${url.hostname}:${url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port}`)
 }
 
-function ofPlace(text: string): Allowed | undefined {
+function ofAddress(text: string): Allowed | undefined {
   const bare = readNetwork(text)
   if (bare) return { network: bare }
   const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []

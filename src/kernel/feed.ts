@@ -22,14 +22,14 @@ export interface FeedOptions {
 }
 
 /** Position of a value in a log: within an entry. Count 0 is the position right before the entry. */
-export interface LogPlace {
+export interface LogPosition {
   readonly position: number
   /** number of values in the entry up to and including this value */
   readonly count: number
   /** partition of the log; absent: the first */
   readonly partition?: number | undefined
   /** positions in the other partitions, for a feed over several partitions */
-  readonly others?: readonly LogPlace[] | undefined
+  readonly others?: readonly LogPosition[] | undefined
 }
 
 /** A published value with its number. Numbers rise by one across all topics; the first feed starts at 1. */
@@ -38,7 +38,7 @@ export interface Published<T> {
   readonly topic: string
   readonly value: T
   /** place in the log; undefined when the value is not in a log */
-  readonly place?: LogPlace | undefined
+  readonly place?: LogPosition | undefined
 }
 
 export interface ReaderOptions {
@@ -70,7 +70,7 @@ export interface FeedReader<T> extends AsyncIterableIterator<Published<T>> {
 
 export interface Passed {
   readonly number: number
-  readonly place?: LogPlace | undefined
+  readonly place?: LogPosition | undefined
 }
 
 interface Kept<T> {
@@ -86,7 +86,7 @@ export class Feed<T> {
   readonly #mostKept: number
   readonly #keptOnceRead: boolean
   #number: number
-  #place: LogPlace | undefined
+  #place: LogPosition | undefined
   #forgotten: number
   #dropped = 0
   #ended = false
@@ -125,14 +125,14 @@ export class Feed<T> {
     this.#number++
   }
 
-  publish(topic: string, value: T, place?: LogPlace): void {
+  publish(topic: string, value: T, place?: LogPosition): void {
     const published = { number: ++this.#number, topic, value, place }
     if (this.#mostKept > 0 && this.#keeps(topic)) this.#keep(published)
     for (const reader of this.#byTopic.get(topic) ?? []) this.#dropped += reader.take(published)
     for (const reader of this.#toAll) this.#dropped += reader.take(published)
   }
 
-  passed(place: LogPlace): void {
+  passed(place: LogPosition): void {
     this.#place = place
   }
 
@@ -219,7 +219,7 @@ class Reader<T> implements FeedReader<T> {
   #first = 0
   #dropped = 0
   #ended = false
-  readonly #asked: ((result: IteratorResult<Published<T>, undefined>) => void)[] = []
+  readonly #waitingReads: ((result: IteratorResult<Published<T>, undefined>) => void)[] = []
   readonly #abort = (): void => {
     this.#waiting = []
     this.#first = 0
@@ -241,9 +241,9 @@ class Reader<T> implements FeedReader<T> {
 
   take(published: Published<T>): number {
     if (this.#ended) return 0
-    const asked = this.#asked.shift()
-    if (asked !== undefined) {
-      asked({ done: false, value: published })
+    const waitingReads = this.#waitingReads.shift()
+    if (waitingReads !== undefined) {
+      waitingReads({ done: false, value: published })
       return 0
     }
     const { most = 1000, overflow = 'dropOldest' } = this.#options
@@ -266,7 +266,7 @@ class Reader<T> implements FeedReader<T> {
     this.#ended = true
     this.#options.signal?.removeEventListener('abort', this.#abort)
     this.#leave()
-    for (const asked of this.#asked.splice(0)) asked(DONE)
+    for (const waitingReads of this.#waitingReads.splice(0)) waitingReads(DONE)
   }
 
   takeDropped(): number {
@@ -283,7 +283,7 @@ class Reader<T> implements FeedReader<T> {
       return Promise.resolve({ done: false, value })
     }
     if (this.#ended) return Promise.resolve(DONE)
-    return new Promise((resolve) => this.#asked.push(resolve))
+    return new Promise((resolve) => this.#waitingReads.push(resolve))
   }
 
   return(): Promise<IteratorResult<Published<T>, undefined>> {

@@ -25,7 +25,7 @@ export {
 } from './errors.ts'
 export { type ExpectedVersion, requireVersion, type RevisionOptions } from './expected-version.ts'
 export { errorOf, type Failure, failureOf } from './failure.ts'
-export { Feed, type FeedReader, type LogPlace, type Passed, type Published, type ReaderOptions } from './feed.ts'
+export { Feed, type FeedReader, type LogPosition, type Passed, type Published, type ReaderOptions } from './feed.ts'
 export { hashText } from './hash-text.ts'
 export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
@@ -73,6 +73,16 @@ export { at, stepsOf } from './pointer.ts'
 export { nextSeed, randomOf, seedOf } from './random.ts'
 export { redactedDeep, redacting } from './redact.ts'
 export { Deadline } from './deadline.ts'
+export {
+  ALL_RIGHTS,
+  commonScopes,
+  hasScope,
+  type KeyResources,
+  requireScope,
+  type Rights,
+  type Scope,
+  SCOPES,
+} from './rights.ts'
 export { type Ended, ReorderBuffer } from './reorder-buffer.ts'
 export { RepeatableWork } from './repeatable-work.ts'
 export { countKeys, repeatedKeysOf } from './repeated-keys.ts'

@@ -82,12 +82,12 @@ export function refuse(subject: string, issues: readonly Issue[]): AppError {
 /** Formats up to 20 issues as `/path <- what is wrong; what would be right`. */
 export function issuesText(issues: readonly Issue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'ERROR')
-  const told = errors.length === 0 ? issues : errors
-  const lines = told.slice(0, MAX_TOLD).map(({ path, message, suggestion }) => {
+  const reported = errors.length === 0 ? issues : errors
+  const lines = reported.slice(0, MAX_TOLD).map(({ path, message, suggestion }) => {
     const hint = suggestion === undefined ? '' : ` (${suggestion})`
     return `${path === '' ? '' : `${path} <- `}${message}${hint}`
   })
-  const more = told.length - lines.length
+  const more = reported.length - lines.length
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 

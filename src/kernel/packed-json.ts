@@ -56,8 +56,8 @@ export class JsonPacker {
   }
 
   #text(text: string, names: readonly string[]): string {
-    const place = names.indexOf(text)
-    if (place !== -1) return NAME + place + NAME
+    const index = names.indexOf(text)
+    if (index !== -1) return NAME + index + NAME
     const known = this.#quoted.get(text)
     if (known !== undefined) return known
     const quoted = JSON.stringify(text)

@@ -12,7 +12,7 @@ export function redacting(secrets: readonly string[]): (text: string) => string 
   // longest first, since one value may contain another
   const known = [...new Set(forms)].filter((form) => form.length >= LEAST).toSorted((a, b) => b.length - a.length)
   if (known.length === 0) return (text) => text
-  return (text) => known.reduce((told, form) => told.replaceAll(form, IN_PLACE), text)
+  return (text) => known.reduce((redacted, form) => redacted.replaceAll(form, IN_PLACE), text)
 }
 
 export function redactedDeep(value: unknown, redact: (text: string) => string): unknown {

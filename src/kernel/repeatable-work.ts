@@ -11,7 +11,7 @@ export interface RepeatableWorkOptions {
 
 export class RepeatableWork {
   readonly #options: RepeatableWorkOptions
-  #isAsked = false
+  #isWoken = false
   #isStopped = false
   #running: Promise<void> | undefined
   #cancelRetry: (() => void) | undefined
@@ -27,7 +27,7 @@ export class RepeatableWork {
   /** Starts a run, or schedules another run after the current one. Returns at once. */
   wake(): void {
     if (this.#isStopped) return
-    this.#isAsked = true
+    this.#isWoken = true
     this.#running ??= this.#run()
   }
 
@@ -52,8 +52,8 @@ export class RepeatableWork {
 
   async #run(): Promise<void> {
     try {
-      while (this.#isAsked && !this.#isStopped) {
-        this.#isAsked = false
+      while (this.#isWoken && !this.#isStopped) {
+        this.#isWoken = false
         await this.#options.work()
       }
     } catch (error) {

@@ -60,12 +60,12 @@ export class Yielder {
     })
   }
 
-  async map<Item, Result>(items: ArrayLike<Item>, of: (item: Item, place: number) => Result): Promise<Result[]> {
+  async map<Item, Result>(items: ArrayLike<Item>, of: (item: Item, index: number) => Result): Promise<Result[]> {
     const results: Result[] = []
-    for (let place = 0; place < items.length; place += 1) {
+    for (let index = 0; index < items.length; index += 1) {
       // The index is below the length, so the item exists; it may itself be undefined.
-      results.push(of(items[place] as Item, place))
-      if (place % STRIDE === STRIDE - 1) await this.due()
+      results.push(of(items[index] as Item, index))
+      if (index % STRIDE === STRIDE - 1) await this.due()
     }
     return results
   }

@@ -1,7 +1,7 @@
 /** The log of a tenant, which records all input from outside. */
 export { type Floor, KEPT_MARK_ID, type LogPruner, type Mark, MARK_ID, MARKS } from './log-pruner.ts'
 export {
-  ARRIVED,
+  ARRIVAL_TIME,
   KEPT_EVENTS,
   isInput,
   isKept,
@@ -13,4 +13,4 @@ export {
   PARTITION,
   type RoutedMessage,
 } from './message-entry.ts'
-export { type Followed, type LogEngine, type LogInput, type NewEntry, TenantLog, type UnitPlace } from './tenant-log.ts'
+export { type Followed, type LogEngine, type LogInput, type NewEntry, TenantLog, type UnitSpan } from './tenant-log.ts'

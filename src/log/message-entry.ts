@@ -22,7 +22,7 @@ export interface KeptMessage {
 }
 
 /** Member with the arrival time (epoch ms) of messages that no task took. */
-export const ARRIVED = 'w'
+export const ARRIVAL_TIME = 'w'
 
 /** The messages of one post. They become one log entry, and invoke each listening task once. */
 export interface NewMessages {

@@ -34,12 +34,12 @@ export interface NewEntry {
 }
 
 /** First and last positions of a unit's entries; 0 when it has no entries. */
-export interface UnitPlace {
+export interface UnitSpan {
   readonly first: number
   readonly last: number
 }
 
-export type Followed = (place: UnitPlace) => void
+export type Followed = (span: UnitSpan) => void
 
 export interface NewUnit {
   readonly entries: readonly NewEntry[]
@@ -49,7 +49,7 @@ export interface NewUnit {
 }
 
 export interface Applied {
-  readonly given: readonly unknown[]
+  readonly answers: readonly unknown[]
   readonly results: readonly number[]
 }
 
@@ -168,14 +168,16 @@ export class TenantLog {
       }
       const { results } = outcome.result
       const last = entries.length === 0 ? 0 : (results.at(-1) ?? 0)
-      const own = entries.length === 0 ? results : results.slice(0, -1)
+      const entryResults = entries.length === 0 ? results : results.slice(0, -1)
       const settle =
-        inputs === 0 ? () => item.resolve({ given: [], results: own }) : await this.#apply(item, last, own, yielder)
+        inputs === 0
+          ? () => item.resolve({ answers: [], results: entryResults })
+          : await this.#apply(item, last, entryResults, yielder)
       this.#position = Math.max(this.#position, last)
       this.#leave(item)
-      const place = { first: last === 0 ? 0 : last - entries.length + 1, last }
-      if (item.followed !== undefined) item.followed(place)
-      else if (last > 0) this.#others?.(place)
+      const span = { first: last === 0 ? 0 : last - entries.length + 1, last }
+      if (item.followed !== undefined) item.followed(span)
+      else if (last > 0) this.#others?.(span)
       settle()
     }
     this.#engine?.settled()
@@ -184,22 +186,22 @@ export class TenantLog {
   async #apply(unit: Unit, last: number, results: readonly number[], yielder: Yielder): Promise<() => void> {
     const { entries, resolve, reject } = unit
     let position = last - entries.length
-    const given: unknown[] = []
+    const answers: unknown[] = []
     let failure: { readonly error: unknown } | undefined
     for (const { input } of entries) {
-      if (given.length > 0 && yielder.isOver) await yielder.next()
+      if (answers.length > 0 && yielder.isOver) await yielder.next()
       this.#position = ++position
       try {
         const one = input === undefined ? undefined : this.#engine?.apply(input, position)
-        given.push(one instanceof Promise ? await one : one)
+        answers.push(one instanceof Promise ? await one : one)
       } catch (error) {
         // later entries are in the log as well, so apply them too
-        given.push(undefined)
+        answers.push(undefined)
         failure ??= { error }
       }
     }
     const { error } = failure ?? {}
-    return failure === undefined ? () => resolve({ given, results }) : () => reject(error)
+    return failure === undefined ? () => resolve({ answers, results }) : () => reject(error)
   }
 
   #leave({ entries, inputs }: Unit): void {

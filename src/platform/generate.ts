@@ -10,7 +10,7 @@ export function generatorHere(): Generate | undefined {
 }
 
 /** The text is written by the engine: comparisons, array accesses, and field names in JSON. */
-function generate(parameters: readonly string[], body: string): (...given: never[]) => unknown {
+function generate(parameters: readonly string[], body: string): (...args: never[]) => unknown {
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own; rules' expressions never become code
-  return new Function(...parameters, body) as (...given: never[]) => unknown
+  return new Function(...parameters, body) as (...args: never[]) => unknown
 }

@@ -15,21 +15,21 @@ export class Seal {
     this.#key = key
   }
 
-  close(secret: string, place: string): string {
+  close(secret: string, name: string): string {
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(name))
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
   /** Decrypts a text. Throws `STORE` if this key did not seal the text for this place. */
-  open(text: string, place: string): string {
+  open(text: string, name: string): string {
     try {
       const bytes = Buffer.from(text.slice(SEALED.length), 'base64')
       const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       })
-        .setAAD(Buffer.from(place))
+        .setAAD(Buffer.from(name))
         .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch (error) {

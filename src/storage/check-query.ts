@@ -128,16 +128,16 @@ class Conditions {
         )
       }
       if (this.#count > MAX_CONDITIONS) return
-      const place = `${path}/${i}`
+      const conditionPath = `${path}/${i}`
       if (!('any' in condition)) {
-        this.#checkOne(condition, place)
+        this.#checkOne(condition, conditionPath)
       } else if (depth >= MAX_ANY_DEPTH) {
-        this.#problems.wrong(place, 'any is nested too deep', `at most ${MAX_ANY_DEPTH} levels`)
+        this.#problems.wrong(conditionPath, 'any is nested too deep', `at most ${MAX_ANY_DEPTH} levels`)
       } else {
         for (const [j, list] of condition.any.entries()) {
           // an empty list counts as well, since many of them would be expensive for a medium
           this.#count += list.length === 0 ? 1 : 0
-          this.check(list, `${place}/any/${j}`, depth + 1)
+          this.check(list, `${conditionPath}/any/${j}`, depth + 1)
         }
       }
     }

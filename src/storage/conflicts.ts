@@ -4,7 +4,7 @@ import type { Expectation } from './contract.ts'
 
 export interface Conflict {
   /** index of the write in its unit, from 0 */
-  readonly place: number
+  readonly index: number
   readonly collection: string
   readonly id: string
   readonly expected: Expectation
@@ -17,11 +17,11 @@ export function isExpected(expect: Expectation, version: number | undefined): bo
 }
 
 export function conflictError(conflicts: readonly Conflict[]): AppError {
-  const issues = conflicts.map(({ place, collection, id, expected, actual }): Issue => {
+  const issues = conflicts.map(({ index, collection, id, expected, actual }): Issue => {
     const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`
     const wanted = expected === 'absent' ? 'it should not be there yet' : `version ${expected} was expected`
     return {
-      path: `/${place}`,
+      path: `/${index}`,
       message: `${collection}/${id} ${is}, ${wanted}`,
       suggestion: 'read it again, then write again',
       severity: 'ERROR',

@@ -54,7 +54,7 @@ export interface Storage {
    * Sends a notification to all processes that share the medium, including this one (`Presence`). The text must be
    * short and without line breaks.
    */
-  tell?(word: string): Promise<void>
+  notify?(word: string): Promise<void>
 }
 
 /**
@@ -77,9 +77,9 @@ export interface Presence {
    * Calls `listener` with every notification, and with undefined when notifications may have been lost. `listener` must
    * return at once.
    */
-  hear(listener: (word: string | undefined) => void): void
+  onNotification(listener: (word: string | undefined) => void): void
   /** notifications of the last so many ms may not have arrived yet; infinite without a connection */
-  readonly deafFor: number
+  readonly notificationLag: number
 }
 
 export interface StorageStats {

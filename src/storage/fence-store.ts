@@ -51,8 +51,8 @@ export async function takeFence(store: Store, name: string, { holder, term }: Fe
 }
 
 function fenced(name: string, term: number, now: FenceHolder | undefined): AppError {
-  const who = now === undefined ? 'another host' : `${now.holder} (term ${now.term})`
-  return new AppError('FENCED', `${who} has taken over ${name}: what is asked for in term ${term} is refused`)
+  const holder = now === undefined ? 'another host' : `${now.holder} (term ${now.term})`
+  return new AppError('FENCED', `${holder} has taken over ${name}: what is asked for in term ${term} is refused`)
 }
 
 /** `lost` is called at the first commit rejected with `FENCED`: whatever was read before may be outdated. */
@@ -115,9 +115,9 @@ class FencedStore implements Store {
     return this.#store.now()
   }
 
-  #isOfFence(error: unknown, place: number): boolean {
+  #isOfFence(error: unknown, index: number): boolean {
     return (
-      error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${place}`)
+      error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${index}`)
     )
   }
 

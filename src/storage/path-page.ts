@@ -6,7 +6,7 @@ export function pathPage(
   { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
 ): readonly string[] {
   const page: string[] = []
-  let at = compareText(after, prefix) < 0 ? placeInOrder(paths, prefix) : placeInOrder(paths, after)
+  let at = compareText(after, prefix) < 0 ? indexInOrder(paths, prefix) : indexInOrder(paths, after)
   if (after !== '' && paths[at] === after) at += 1
   for (; at < paths.length && page.length < limit; at += 1) {
     const path = paths[at] as string // at is below length
@@ -17,7 +17,7 @@ export function pathPage(
 }
 
 /** Returns the index of the first path that is not before the given path. */
-export function placeInOrder(paths: readonly string[], path: string): number {
+export function indexInOrder(paths: readonly string[], path: string): number {
   let low = 0
   let high = paths.length
   while (low < high) {

@@ -44,18 +44,18 @@ function changesIn(writes: readonly Write[]): number {
   return Math.max(changes, Math.ceil(writes.length / 2))
 }
 
-function prepareWrite(write: Write, place: string, specs: Specs, problems: Problems): PreparedWrite | undefined {
-  if (write.kind === 'append') return prepareAppend(write, place, problems)
+function prepareWrite(write: Write, base: string, specs: Specs, problems: Problems): PreparedWrite | undefined {
+  if (write.kind === 'append') return prepareAppend(write, base, problems)
   const known = specs.know(write.collection)
   const { id, expect } = write
-  const named = checkText(id, `${place}/id`, 'an id', { max: MAX_NAME_BYTES }, problems)
+  const named = checkText(id, `${base}/id`, 'an id', { max: MAX_NAME_BYTES }, problems)
   if (write.kind === 'expect') {
-    const expected = checkWhole(write.expect, `${place}/expect`, { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+    const expected = checkWhole(write.expect, `${base}/expect`, { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
     return named && expected ? { kind: 'expect', known, id, expect: write.expect } : undefined
   }
-  const expectable = checkExpectation(expect, `${place}/expect`, problems)
+  const expectable = checkExpectation(expect, `${base}/expect`, problems)
   if (write.kind === 'delete') return named && expectable ? { kind: 'delete', known, id, expect } : undefined
-  const path = `${place}/value`
+  const path = `${base}/value`
   if (!isPlainObject(write.value)) {
     problems.wrong(path, `a document of ${known.name} is a plain object, not ${kindOf(write.value)}`)
     return undefined
@@ -69,22 +69,22 @@ function prepareWrite(write: Write, place: string, specs: Specs, problems: Probl
 
 function prepareAppend(
   write: Extract<Write, { kind: 'append' }>,
-  place: string,
+  base: string,
   problems: Problems,
 ): PreparedWrite | undefined {
   const { log, partition, bodies } = write
   const before = problems.count
-  checkName(log, `${place}/log`, 'a log', problems)
-  checkPartition(partition, `${place}/partition`, problems)
+  checkName(log, `${base}/log`, 'a log', problems)
+  checkPartition(partition, `${base}/partition`, problems)
   if (!Array.isArray(bodies) || bodies.length === 0) {
-    problems.wrong(`${place}/bodies`, 'there is nothing to append', 'give a list of at least one body')
+    problems.wrong(`${base}/bodies`, 'there is nothing to append', 'give a list of at least one body')
     return undefined
   }
   if (bodies.length > MAX_BODIES) {
-    problems.tooLarge(`${place}/bodies`, `${bodies.length} bodies are too many for one append`, `at most ${MAX_BODIES}`)
+    problems.tooLarge(`${base}/bodies`, `${bodies.length} bodies are too many for one append`, `at most ${MAX_BODIES}`)
     return undefined
   }
-  const texts = bodies.map((body, i) => jsonText(body, `${place}/bodies/${i}`, problems) ?? '')
+  const texts = bodies.map((body, i) => jsonText(body, `${base}/bodies/${i}`, problems) ?? '')
   return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
 }
 

@@ -80,7 +80,7 @@ export interface Bucket {
 }
 
 /** The position up to which a log was applied. */
-export interface LogPlace {
+export interface LogPosition {
   readonly log: string
   readonly partition: number
   /** at least 1, or at least 0 with `rewinds` */
@@ -99,7 +99,7 @@ export interface Series {
   append(batch: {
     readonly samples?: readonly Sample[]
     readonly messages?: readonly NewMessage[]
-    readonly applies?: LogPlace
+    readonly applies?: LogPosition
     readonly synced?: boolean
   }): Promise<void>
   /** Returns the last recorded position; 0 if none was recorded. */

@@ -186,7 +186,7 @@ function fixedMetadata(metadata: Metadata): Metadata {
 
 interface CrashDraw {
   /** position within the stream, 0 to 1 */
-  readonly place: number
+  readonly position: number
   readonly down: number
   readonly inFlight: boolean
 }
@@ -195,7 +195,7 @@ const share = fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000)
 
 /** Generates one to four crashes; shrinks to fewer and earlier ones. */
 export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
-  fc.record({ place: share, down: share, inFlight: fc.boolean() }),
+  fc.record({ position: share, down: share, inFlight: fc.boolean() }),
   { minLength: 1, maxLength: 4 },
 )
 
@@ -203,8 +203,8 @@ export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
 export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
   if (messages === 0) return []
   const points = new Map<number, CrashPoint>()
-  for (const { place, down, inFlight } of draws) {
-    const after = 1 + Math.min(messages - 1, Math.floor(place * messages))
+  for (const { position, down, inFlight } of draws) {
+    const after = 1 + Math.min(messages - 1, Math.floor(position * messages))
     if (!points.has(after)) points.set(after, { after, down, inFlight })
   }
   return [...points.values()].sort((a, b) => a.after - b.after)

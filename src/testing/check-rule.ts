@@ -79,7 +79,7 @@ export async function checkCase(
     await check.fails(one)
   } catch {
     check.throwMisuse()
-    throw await check.failure({ failing: one, place: 1, shrinks: 0, seed: 0, path: '' })
+    throw await check.failure({ failing: one, number: 1, shrinks: 0, seed: 0, path: '' })
   }
   check.throwMisuse()
 }
@@ -95,7 +95,7 @@ class Check {
   readonly counts: CheckCounts
   readonly #rule: Checked
   readonly #properties: readonly RuleProperty[]
-  readonly #asked: readonly RuleProperty[]
+  readonly #requested: readonly RuleProperty[]
   readonly #options: CheckOptions
   readonly #caseOptions: CaseOptions
   readonly #broken = new WeakMap<RunCase, Broken>()
@@ -107,26 +107,26 @@ class Check {
     this.#rule = rule
     this.#options = options
     this.#caseOptions = caseOptionsOf(options)
-    this.#asked = propertiesOf(property)
+    this.#requested = propertiesOf(property)
     const { allowErrors = false, columnar = true } = options
     this.#properties = [
-      ...this.#asked,
+      ...this.#requested,
       everyPlugAnswers(),
       ...(allowErrors === true ? [] : [expectedErrors(allowErrors === false ? [] : allowErrors, options)]),
       ...(columnar ? [columnarAsPlain()] : []),
     ]
-    this.#needs = new Set(this.#asked.flatMap(({ needs = [] }) => needs))
+    this.#needs = new Set(this.#requested.flatMap(({ needs = [] }) => needs))
     const one = oneRule(rule)
     const { plugs } = this.#caseOptions.preparer()
     this.counts = new CheckCounts(one, (label) => (one === undefined ? [] : statesOf(one, label, plugs)))
   }
 
   get cases() {
-    return casesOf(this.#rule, this.#options, this.#asked)
+    return casesOf(this.#rule, this.#options, this.#requested)
   }
 
   get names(): readonly string[] {
-    return this.#asked.map(({ name }) => name)
+    return this.#requested.map(({ name }) => name)
   }
 
   async start(): Promise<void> {
@@ -134,7 +134,7 @@ class Check {
     if (rule === undefined) return
     const known = labelsOf(rule)
     const fired = this.#options.cover === false ? {} : (this.#options.cover?.fired ?? {})
-    requireLabels([...this.#asked, { labels: { destinations: Object.keys(fired) } }], known)
+    requireLabels([...this.#requested, { labels: { destinations: Object.keys(fired) } }], known)
     const { preparer, tail: _tail, patience: _patience, generate: _generate, ...rest } = this.#caseOptions
     const hasDrawn = this.#options.variables !== undefined || this.#options.metadata !== undefined
     if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })
@@ -187,10 +187,10 @@ class Check {
     const failing = shrink ? await minimise(found.failing, failsAsWell, SHRINK_MS) : found.failing
     const broken = this.#broken.get(failing) ?? first
     const written = writeTo === undefined ? undefined : await writeCase(writeTo, failing, this.#caseOptions)
-    const { place, shrinks, seed, path } = found
+    const { number, shrinks, seed, path } = found
     const smaller = shrinks + (failing === found.failing ? 0 : 1)
     const about = [
-      `"${name ?? 'the property'}" does not hold (case ${place}, made smaller${smaller === 1 ? ' once' : ` ${smaller} times`}):`,
+      `"${name ?? 'the property'}" does not hold (case ${number}, made smaller${smaller === 1 ? ' once' : ` ${smaller} times`}):`,
       `  ${messageOf(broken?.error)}`,
       ...caseLines(failing, oneRule(this.#rule) === undefined),
       ...(await this.#messageLines(failing)),
@@ -318,8 +318,8 @@ function firingText({ time, node, source, why }: FiredEvent): string {
 }
 
 function valuesText(values: Readonly<Record<string, unknown>>): string {
-  const said = Object.entries(values).map(([key, value]) => `${key} ${valueText(value)}`)
-  return said.length === 0 ? 'no values' : said.join(', ')
+  const texts = Object.entries(values).map(([key, value]) => `${key} ${valueText(value)}`)
+  return texts.length === 0 ? 'no values' : texts.join(', ')
 }
 
 function valueText(value: unknown): string {

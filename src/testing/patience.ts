@@ -6,11 +6,11 @@ import type { CoreEngine } from '#core'
 const TURNS = 20
 
 /** Calls back after `ms`, or later if the loop is busy, unless unsubscribed first. */
-export function afterPatience(ms: number, tell: () => void): Subscription {
+export function afterPatience(ms: number, callback: () => void): Subscription {
   const turns = ms === 0 ? 1 : TURNS
   return interval(ms / turns)
     .pipe(take(turns), last())
-    .subscribe(tell)
+    .subscribe(callback)
 }
 
 /** Waits up to `ms` for open calls. Returns false if any are still open. */

@@ -52,7 +52,7 @@ export interface SearchOptions {
 export interface Found<Case> {
   readonly failing: Case
   /** number of the case, from 1 */
-  readonly place: number
+  readonly number: number
   readonly shrinks: number
   readonly seed: number
   readonly path: string
@@ -89,8 +89,8 @@ export async function search<Case>(
       isOver: (number) => done + number > 0 && isOver(),
     })
     if (first !== undefined) {
-      const at = path ?? String(first.place)
-      const found = { failing: first.failing, place: done + first.place + 1, shrinks: 0, seed, path: at }
+      const at = path ?? String(first.number)
+      const found = { failing: first.failing, number: done + first.number + 1, shrinks: 0, seed, path: at }
       return shrinkTime > 0 ? shrunk(cases, fails, found, shrinkTime) : found
     }
     done += began
@@ -112,16 +112,16 @@ async function tried<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
   { seed, size, path, concurrency, isOver }: Batch,
-): Promise<{ began: number; first: { failing: Case; place: number } | undefined }> {
+): Promise<{ began: number; first: { failing: Case; number: number } | undefined }> {
   const running = new SideBySide(concurrency)
   let began = 0
   let isEnded = false
-  let first: { failing: Case; place: number } | undefined
+  let first: { failing: Case; number: number } | undefined
   const run = async (failing: Case, number: number): Promise<void> => {
     try {
       await fails(failing)
     } catch {
-      if (first === undefined || number < first.place) first = { failing, place: number }
+      if (first === undefined || number < first.number) first = { failing, number }
     }
   }
   const parameters = { numRuns: path === undefined ? size : 1, endOnFailure: true, ...(path !== undefined && { path }) }

@@ -30,9 +30,9 @@ export class Served implements AsyncDisposable {
     const ended = this.#closed.then(() => {
       throw new Error(`serve ended: ${this.stderr}`)
     })
-    while (this.stdout.split('\n').length < 3) await Promise.race([once(this.#child.stdout, 'data'), ended])
+    while (this.stdout.split('\n').length < 4) await Promise.race([once(this.#child.stdout, 'data'), ended])
     const match =
-      /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\ncurl -u (\S+) (\S+)\n(?:# [^\n]+\n([^]+)\n)?$/.exec(
+      /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\nsign in [^\n]+\n(?:lost [^\n]+\n)?curl -u (\S+) (\S+)\n(?:# [^\n]+\n([^]+)\n)?$/.exec(
         this.stdout,
       )
     const [, url = '', user = '', asked = '', demo] = match ?? []

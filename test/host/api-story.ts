@@ -66,8 +66,9 @@ export function operationsOf(document: ApiDocument): readonly Operation[] {
   )
 }
 
-/** Operations whose responses never end, and one that depends on discovered data. */
-export const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
+/** Operations whose responses never end, one that depends on discovered data, and one that needs a cookie. */
+export const ENDLESS =
+  /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate|getAuthV1Session$/
 
 export const JSON_TYPE = 'application/json'
 
@@ -173,6 +174,7 @@ export class ApiStory {
     const own = NAMES.find(([prefix]) => path.startsWith(prefix))?.[1]
     const values: Readonly<Record<string, string>> = {
       id: path.startsWith('/api/v1/{') ? this.#tenant : id,
+      key: id,
       name: 'demo-overheating',
       node: 'pump_runs',
       metric: 'temperature',
@@ -188,6 +190,7 @@ export class ApiStory {
     if (id === 'postTasks') this.made.set('/api/tasks/', (json(answer) as { ID: string }).ID)
     if (id === 'postAlarms') this.made.set('/alarm/alarms/', (json(answer) as { id: string }).id)
     if (String(answer.headers['content-type']).includes('ndjson')) return
+    if (id === 'postAuthV1Keys') this.made.set('/auth/v1/keys/', (json(answer) as { key: string }).key)
     const { entity } = json(answer) as { entity?: { id?: string } }
     if (id === 'postResourceconstraints') this.made.set('/api/resourceconstraints/', entity?.id ?? '')
     if (id === 'postV1Webscripts') {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { JobPlaces } from '../../src/jobs/type-runner.ts'
+import { JobSlots } from '../../src/jobs/type-runner.ts'
 
 it('places of a type are those of the host, and who no longer waits for one holds up nobody', () => {
   const handler = { type: 'work', concurrency: 1, run: () => Promise.reject(new Error('never run')) }
-  const host = new JobPlaces()
+  const host = new JobSlots()
   const [one, other] = [host.of(handler), host.of({ ...handler })]
   const woken: string[] = []
   const [gone, stays] = [() => void woken.push('gone'), () => void woken.push('stays')]
@@ -11,6 +11,6 @@ it('places of a type are those of the host, and who no longer waits for one hold
   expect([other.take(gone), other.take(stays)]).toEqual([false, false])
   expect(host.of({ ...handler, type: 'other' }).take(gone)).toBe(true)
   one.forget(gone)
-  one.give()
+  one.release()
   expect(woken).toEqual(['stays'])
 })

@@ -3,7 +3,7 @@ import { AppError } from '../../src/kernel/errors.ts'
 import { retryOnConflict } from '../../src/kernel/retry-on-conflict.ts'
 import { conflictError } from '../../src/storage/conflicts.ts'
 
-const conflict = () => conflictError([{ place: 0, collection: 'things', id: 'a', expected: 5, actual: 6 }])
+const conflict = () => conflictError([{ index: 0, collection: 'things', id: 'a', expected: 5, actual: 6 }])
 
 describe('work that writes', () => {
   it('is done again while the store says that others wrote meanwhile', async () => {

@@ -64,7 +64,7 @@ describe('inputs', () => {
     expect(all).toMatchObject([
       { reason: { message: 'not applied' } },
       { reason: { message: 'not applied later' } },
-      { value: { given: [3] } },
+      { value: { answers: [3] } },
     ])
   })
 
@@ -77,7 +77,7 @@ describe('inputs', () => {
     })
     const own = store.log('messages').appending(0, [{}])
     await expect(add([jump(1), jump(1), jump(1)], [own])).rejects.toThrow('the second')
-    expect(await add([jump(2), jump(2)], [own])).toEqual({ given: [4, 5], results: [2] })
+    expect(await add([jump(2), jump(2)], [own])).toEqual({ answers: [4, 5], results: [2] })
     expect([applied, queue.size]).toEqual([[1, 2, 3, 4, 5], 0])
   })
 

@@ -39,16 +39,16 @@ class PartitionStore implements Store {
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
     const inner = this.#store.collection(spec)
-    return COLLECTIONS.has(spec.name) ? new OwnDocuments(inner, (id) => this.#idOf(id)) : inner
+    return COLLECTIONS.has(spec.name) ? new PartitionDocuments(inner, (id) => this.#idOf(id)) : inner
   }
 
   log(name: string): Log {
     const log = this.#store.log(name)
-    return LOGS.has(name) ? new OwnLog(log, this.#number) : log
+    return LOGS.has(name) ? new PartitionLog(log, this.#number) : log
   }
 
   commit(writes: readonly Write[]): Promise<Committed> {
-    return this.#store.commit(writes.map((write) => this.#own(write)))
+    return this.#store.commit(writes.map((write) => this.#toPartition(write)))
   }
 
   now(): ReturnType<Store['now']> {
@@ -59,13 +59,13 @@ class PartitionStore implements Store {
     return `${id}/${this.#number}`
   }
 
-  #own(write: Write): Write {
+  #toPartition(write: Write): Write {
     if (write.kind === 'append') return LOGS.has(write.log) ? { ...write, partition: this.#number } : write
     return COLLECTIONS.has(write.collection.name) ? { ...write, id: this.#idOf(write.id) } : write
   }
 }
 
-class OwnLog implements Log {
+class PartitionLog implements Log {
   readonly name: string
   readonly #log: Log
   readonly #number: number
@@ -102,7 +102,7 @@ class OwnLog implements Log {
 }
 
 /** Maps ids in direct calls. Prepared writes keep the service's ids until the commit maps them. */
-class OwnDocuments<D extends Document> extends WrappedCollection<D> {
+class PartitionDocuments<D extends Document> extends WrappedCollection<D> {
   readonly #idOf: (id: string) => string
 
   constructor(inner: Collection<D>, idOf: (id: string) => string) {
@@ -128,7 +128,7 @@ class OwnDocuments<D extends Document> extends WrappedCollection<D> {
 }
 
 function seriesOf(series: Series, number: number): Series {
-  const own: Pick<Series, 'append' | 'applied'> = {
+  const overrides: Pick<Series, 'append' | 'applied'> = {
     append: (batch) =>
       series.append(
         batch.applies !== undefined && LOGS.has(batch.applies.log)
@@ -139,7 +139,7 @@ function seriesOf(series: Series, number: number): Series {
   }
   return new Proxy(series, {
     get(target, name) {
-      if (name === 'append' || name === 'applied') return own[name]
+      if (name === 'append' || name === 'applied') return overrides[name]
       const member: unknown = Reflect.get(target, name)
       return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },

@@ -6,12 +6,12 @@
  *   never returned
  */
 import { AppError, type Logger, messageOf } from '#kernel'
-import type { Place } from './placement.ts'
+import type { TenantLocation } from './placement.ts'
 import { slotOf } from './slots.ts'
 
 export interface OpenTenantsOptions<T> {
   readonly tenants: () => Promise<readonly string[]>
-  readonly place: (tenant: string) => Place
+  readonly locate: (tenant: string) => TenantLocation
   /** Takes the tenant's fence for the term before reading. Calls `lost` when another host takes the fence. */
   readonly open: (tenant: string, term: number, lost: () => void) => Promise<T>
   readonly close: (opened: T, tenant: string) => Promise<void>
@@ -49,18 +49,18 @@ export class OpenTenants<T> {
   get(tenant: string): T | undefined {
     const entry = this.#entries.get(tenant)
     if (entry?.opened === undefined) return undefined
-    const place = this.#options.place(tenant)
-    return place.kind === 'here' && place.term === entry.term ? entry.opened : undefined
+    const location = this.#options.locate(tenant)
+    return location.kind === 'here' && location.term === entry.term ? entry.opened : undefined
   }
 
   /** Returns the instance, opened if needed. Rejects with `FENCED` when another host owns the tenant. */
   opened(tenant: string): Promise<T> {
-    const place = this.#options.place(tenant)
-    if (place.kind !== 'here') return Promise.reject(notHere(tenant))
+    const location = this.#options.locate(tenant)
+    if (location.kind !== 'here') return Promise.reject(notHere(tenant))
     const known = this.#entries.get(tenant)
-    if (known?.term === place.term) return known.opening
+    if (known?.term === location.term) return known.opening
     if (known !== undefined) this.#drop(tenant, known)
-    return this.#open(tenant, place.term)
+    return this.#open(tenant, location.term)
   }
 
   *all(): Iterable<T> {
@@ -164,9 +164,9 @@ export class OpenTenants<T> {
   #logDropped(): void {
     const names = [...new Set(this.#dropped.splice(0))]
     if (names.length === 0) return
-    const [whose, left] = [names.slice(0, MAX_NAMED).join(', '), names.length - MAX_NAMED]
+    const [listed, left] = [names.slice(0, MAX_NAMED).join(', '), names.length - MAX_NAMED]
     const more = left > 0 ? ` and ${left} more` : ''
-    this.#options.logger.warn(`another host took over ${whose}${more}; this host dropped its state of these tenants`)
+    this.#options.logger.warn(`another host took over ${listed}${more}; this host dropped its state of these tenants`)
   }
 
   #close(tenant: string, opened: T): Promise<void> {
@@ -181,12 +181,12 @@ export class OpenTenants<T> {
   }
 
   async #complete(): Promise<void> {
-    const { tenants, place, logger } = this.#options
+    const { tenants, locate, logger } = this.#options
     this.#isComplete = true
     this.#isFinding = true
     try {
       // names of the host's own tenants begin with `_`
-      const here = (await tenants()).filter((tenant) => !tenant.startsWith('_') && place(tenant).kind === 'here')
+      const here = (await tenants()).filter((tenant) => !tenant.startsWith('_') && locate(tenant).kind === 'here')
       const openNext = async (): Promise<void> => {
         for (let tenant = here.pop(); tenant !== undefined; tenant = here.pop()) {
           await this.opened(tenant).catch((error: unknown) => {

@@ -26,7 +26,7 @@ const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000
 
 /** Where a tenant is, and the term of its slot; a higher term is newer. */
-export type Place =
+export type TenantLocation =
   | { readonly kind: 'here'; readonly term: number }
   | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
   /** The owner is gone, or is releasing the slot */
@@ -74,7 +74,7 @@ export class Placement {
     this.#options = options
   }
 
-  of(tenant: string): Place {
+  of(tenant: string): TenantLocation {
     const slot = slotOf(tenant)
     const owner = this.#table.owners[slot] ?? ''
     const term = this.#table.terms[slot] ?? 0
@@ -152,8 +152,8 @@ export class Placement {
     const [{ ms }, stored] = await Promise.all([store.now(), store.collection(SLOT_TABLES).get(SLOT_TABLE)])
     const hosts = await store.collection(HOST_RECORDS).find({ limit: MAX_HOSTS })
     const known = new Map(hosts.map((host) => [host.id, host.value]))
-    const own = hosts.find((host) => host.id === this.#options.id)
-    const beating = this.#beat(ms, known, own)
+    const ownRecord = hosts.find((host) => host.id === this.#options.id)
+    const beating = this.#beat(ms, known, ownRecord)
     const live = [...known].filter(([id, host]) => this.#isLive(id, host, ms))
     const [there] = await Promise.all([presence?.among(live.map(([id]) => id)), beating])
     const missed = new Set(live.flatMap(([id]) => (there?.has(id) === false && id !== this.#options.id ? [id] : [])))
@@ -161,7 +161,7 @@ export class Placement {
     this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
     this.#missed = missed
     const table = stored?.value ?? NO_TABLE
-    this.#adopt(this.#isSuperseded(table) ? this.#withoutOwn(table) : table)
+    this.#adopt(this.#isSuperseded(table) ? this.#withoutOwnSlots(table) : table)
     const next = this.#mayTake(table) ? this.#plan() : undefined
     if (next !== undefined) {
       const put = store.collection(SLOT_TABLES).put(SLOT_TABLE, next, stored?.version ?? 'absent')
@@ -174,23 +174,24 @@ export class Placement {
   }
 
   /** A drain order that arrives after the record was read is not overwritten, and seen at the next poll. */
-  async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
+  async #beat(ms: number, known: Map<string, HostRecord>, ownRecord: Stored<HostRecord> | undefined): Promise<void> {
     const { store, id, url, mqtt, contents, program } = this.#options
-    this.#isDraining ||= own?.value.isDraining === true
+    this.#isDraining ||= ownRecord?.value.isDraining === true
     const isDraining = this.#isDraining
-    const isFresh = own !== undefined && own.value.isDraining === isDraining && ms - own.value.seen < BEAT_MS
-    if (isFresh && ms >= own.value.seen) return
+    const isFresh =
+      ownRecord !== undefined && ownRecord.value.isDraining === isDraining && ms - ownRecord.value.seen < BEAT_MS
+    if (isFresh && ms >= ownRecord.value.seen) return
     const record = {
       url,
       ...(mqtt !== undefined && { mqtt }),
       ...(contents !== undefined && { contents }),
       ...program,
       seen: ms,
-      joined: own?.value.joined ?? ms,
+      joined: ownRecord?.value.joined ?? ms,
       isDraining,
     }
     known.set(id, record)
-    await hasCommitted(store.collection(HOST_RECORDS).put(id, record, own?.version ?? 'absent'))
+    await hasCommitted(store.collection(HOST_RECORDS).put(id, record, ownRecord?.version ?? 'absent'))
   }
 
   /** Whether hosts with a higher replay number own slots, or owned them last. */
@@ -198,7 +199,7 @@ export class Placement {
     return replay > this.#options.program.replay
   }
 
-  #withoutOwn(table: SlotTable): SlotTable {
+  #withoutOwnSlots(table: SlotTable): SlotTable {
     return { ...table, owners: table.owners.map((owner) => (owner === this.#options.id ? '' : owner)) }
   }
 
@@ -239,7 +240,7 @@ export class Placement {
     const terms = [...this.#table.terms]
     const again: number[] = []
     let isChanged = false
-    const give = (slot: number, to: string): void => {
+    const assign = (slot: number, to: string): void => {
       owners[slot] = to
       terms[slot] = (terms[slot] ?? 0) + 1
       isChanged = true
@@ -248,11 +249,11 @@ export class Placement {
       const owner = owners[slot] ?? ''
       if (owner !== id) {
         const isHeld = this.#hosts.get(owner)?.replay === this.#options.program.replay
-        if (wanted === id && !isHeld) give(slot, id)
+        if (wanted === id && !isHeld) assign(slot, id)
       } else if (wanted === id) {
         // the slot was released for a host that is now gone
         if (this.#releasing.get(slot) === true) again.push(slot)
-      } else if (this.#releasing.get(slot) === true) give(slot, wanted)
+      } else if (this.#releasing.get(slot) === true) assign(slot, wanted)
       else if (!this.#releasing.has(slot)) this.#release(slot)
     }
     for (const slot of again) this.#releasing.delete(slot)

@@ -1,5 +1,159 @@
-/** x */
-import { Answer } from '../parts/layout.tsx'
+/** Rehearsal: a rule over stored data, coverage first, and how another value of one property would change it. */
+import { useState } from 'preact/hooks'
+import { useLoad } from '../loading.ts'
+import { Answer, Panel, Problem } from '../parts/layout.tsx'
+import { query, setQuery } from '../router.ts'
+import { api } from '../session.ts'
+import { RehearsalRun } from './rehearsal-run.tsx'
+
+export interface Subject {
+  readonly kind: 'task' | 'template'
+  readonly id: string
+  readonly name: string
+  readonly rule: Readonly<Record<string, unknown>>
+  readonly revision: number
+  readonly resource: string | undefined
+  /** of a task made from it */
+  readonly template: string | undefined
+}
+
+const RANGES = [
+  ['-24h', 'last day'],
+  ['-7d', 'last week'],
+  ['-30d', 'last 30 days'],
+] as const
+
+async function loadSubject(task: string | null, template: string | null): Promise<Subject | undefined> {
+  if (task !== null) {
+    const {
+      ID,
+      name,
+      network = {},
+      revision,
+      resource,
+      template: of,
+    } = await api.rules.tasks.get(task, { format: 'simplified' })
+    return { kind: 'task', id: ID, name, rule: network, revision, resource, template: of }
+  }
+  if (template === null) return undefined
+  const entity = await api.rules.templates.get(template, 'simplified')
+  return {
+    kind: 'template',
+    id: template,
+    name: template,
+    rule: entity as unknown as Subject['rule'],
+    revision: entity.revision ?? 0,
+    resource: undefined,
+    template,
+  }
+}
+
 export function Rehearsals() {
-  return <Answer title="Rehearsals" />
+  const task = query.value.get('task')
+  const template = query.value.get('template')
+  const { data: subject, error, reload } = useLoad(() => loadSubject(task, template), [task, template])
+  const choices = useLoad(async () => {
+    const [tasks, templates] = await Promise.all([
+      api.rules.tasks.list({ where: {}, hits: 100, startIndex: 0 }, { format: 'simplified', withoutGraph: true }),
+      api.rules.templates.list({ where: {}, hits: 100, startIndex: 0, format: 'simplified', includeGraph: false }),
+    ])
+    return { tasks: tasks.values, templates: templates.values }
+  }, []).data
+  const types = useLoad(() => api.resources.types.list({ limit: 100 }), []).data?.values ?? []
+  const [typed, setTyped] = useState<string | undefined>()
+  const chosen = task === null ? (template === null ? '' : `template ${template}`) : `task ${task}`
+  const resources = query.value.get('resources') ?? subject?.resource ?? ''
+  const choose = (value: string): void => {
+    const [kind = '', ...id] = value.split(' ')
+    setTyped(undefined)
+    setQuery({
+      task: undefined,
+      template: undefined,
+      resources: undefined,
+      knob: undefined,
+      value: undefined,
+      [kind]: id.join(' '),
+    })
+  }
+  const controls = (
+    <Panel title="What to rehearse">
+      <form
+        class="pad controls"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setQuery({ resources: typed ?? resources })
+        }}
+      >
+        <label>
+          Rule
+          <select value={chosen} onChange={({ currentTarget: { value } }) => choose(value)}>
+            <option value="">choose a task or a template</option>
+            <optgroup label="Tasks">
+              {choices?.tasks.map(({ ID, name }) => (
+                <option key={ID} value={`task ${ID}`}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Templates">
+              {choices?.templates.map(({ name }) => (
+                <option key={name} value={`template ${name}`}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+          </select>
+        </label>
+        <label>
+          Resources: ids, or type:name
+          <input
+            list="rehearsed"
+            value={typed ?? resources}
+            placeholder="boiler-1, boiler-2 or type:boiler"
+            onInput={({ currentTarget: { value } }) => setTyped(value)}
+            onBlur={() => typed !== undefined && setQuery({ resources: typed })}
+          />
+          <datalist id="rehearsed">
+            {types.map(({ id }) => (
+              <option key={id} value={`type:${id}`} />
+            ))}
+          </datalist>
+        </label>
+        <label>
+          Data of
+          <select
+            value={query.value.get('from') ?? '-24h'}
+            onChange={({ currentTarget: { value } }) => setQuery({ from: value })}
+          >
+            {RANGES.map(([value, name]) => (
+              <option key={value} value={value}>
+                the {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </form>
+    </Panel>
+  )
+  if (subject === undefined || resources === '') {
+    return (
+      <>
+        <Answer
+          title={subject === undefined ? 'Which rule would have fired, on which data?' : 'On which resources?'}
+          more="A rehearsal runs a rule over stored data in virtual time. It calls nothing and sends nothing."
+        />
+        <Problem text={error} retry={reload} />
+        {controls}
+      </>
+    )
+  }
+  return (
+    <RehearsalRun
+      key={chosen}
+      subject={subject}
+      resources={resources}
+      from={query.value.get('from') ?? '-24h'}
+      controls={controls}
+    />
+  )
 }

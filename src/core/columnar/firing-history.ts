@@ -7,6 +7,8 @@ import { wordsFor } from './limit-index.ts'
 const PLACE_BITS = 12
 export const MAX_KEPT = 2 ** PLACE_BITS
 const DIGITS = PLACE_BITS + 1
+/** number of copied sets that share a buffer */
+const COPIES = 64
 
 export class FiringHistory {
   /** number of 32-row words in a set */
@@ -22,6 +24,8 @@ export class FiringHistory {
   readonly #lastOpen: Int32Array
   readonly #beforeOpen: Int32Array
   readonly #open: Int32Array
+  #copies = new Int32Array(0)
+  #copied = 0
 
   constructor(rows: number, kept: number) {
     const words = wordsFor(rows)
@@ -56,6 +60,18 @@ export class FiringHistory {
   /** Forgets the firings up to message `newest`. */
   clear(newest: number): void {
     this.sets.fill(0, 0, this.at(newest + 1))
+  }
+
+  /** Returns a copy of the set of a message. A buffer for each copy would cost several times as much. */
+  copy(place: number): Int32Array {
+    const { sets, words } = this
+    if (this.#copied === this.#copies.length) {
+      this.#copies = new Int32Array(COPIES * words)
+      this.#copied = 0
+    }
+    const from = this.#copied
+    for (let w = 0; w < words; w++) this.#copies[this.#copied++] = sets[this.at(place) + w] as number
+    return this.#copies.subarray(from, this.#copied)
   }
 
   /** Removes `row` and all rows after it from a message that they have not received. */

@@ -220,7 +220,7 @@ export class VectorizedBatch {
       all?.end(this.rows.length, undefined, undefined)
       return this.rows.length
     }
-    const firing = this.#history.sets.slice(this.#history.at(place), this.#history.at(place + 1))
+    const firing = this.#history.copy(place)
     const reached = this.#fire(message)
     all?.end(reached, firing, this.#calls.answers?.slice())
     fired?.end(reached, firing, undefined)

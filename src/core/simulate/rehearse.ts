@@ -6,7 +6,14 @@ import type { Task } from '../engine/api.ts'
 import type { EngineEvent, HeldReason } from '../engine/events.ts'
 import type { Compared } from './diff-comparison.ts'
 import { type DiffOptions, LaneComparison } from './diff.ts'
-import { type Lane, type MessageIterator, play, type Played, type PlaybackOptions } from './playback.ts'
+import {
+  type Lane,
+  type MessageIterator,
+  play,
+  type PlaybackHooks,
+  type Played,
+  type PlaybackOptions,
+} from './playback.ts'
 
 /** A rule of a rehearsal, compiled with its own plugs. */
 export type RehearsedLane = Pick<Lane, 'rule' | 'settings' | 'preparer'>
@@ -16,6 +23,8 @@ export interface RehearseOptions extends PlaybackOptions, DiffOptions {
   readonly variants?: readonly RehearsedLane[]
   /** used instead of `messages` */
   readonly source?: MessageIterator
+  /** plays the lanes: the rule, the other rule if there is one, and the variants; default `play` */
+  readonly player?: (lanes: readonly Lane[], hooks: PlaybackHooks) => Promise<Played>
   /** receives events of the rule itself, not of the other rule or variants */
   readonly onEvent?: (event: EngineEvent) => void
 }
@@ -42,7 +51,7 @@ export interface Rehearsed extends Omit<Played, 'tasks'> {
 
 /** Runs the rehearsal. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
-  const { compareWith, variants = [], source, onEvent, tolerance, ...playback } = options
+  const { compareWith, variants = [], source, onEvent, tolerance, player, ...playback } = options
   const nodes = new NodeTally()
   const fired = variants.map(() => 0)
   const comparison = compareWith && new LaneComparison(tolerance)
@@ -65,12 +74,15 @@ export async function rehearse(rule: RehearsedLane, options: RehearseOptions): P
       onFired: () => void (fired[i] = (fired[i] ?? 0) + 1),
     })),
   ]
-  const { tasks: _tasks, ...played } = await play(lanes, playback, {
+  const hooks: PlaybackHooks = {
     source,
     ...(comparison && {
       onStep: (step, [newTask, oldTask]) => comparison.step(step, oldTask as Task, newTask as Task),
     }),
-  })
+  }
+  const { tasks: _tasks, ...played } = await (player === undefined
+    ? play(lanes, playback, hooks)
+    : player(lanes, hooks))
   return { ...played, nodes: nodes.counts, ...(comparison && { comparison: comparison.end() }), fired }
 }
 

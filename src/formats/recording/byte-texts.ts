@@ -25,12 +25,12 @@ export class ByteTexts<Meaning> {
   }
 
   get(bytes: Uint8Array, start: number, end: number, hash: number): Meaning {
-    const place = (hash ^ (hash >>> 15)) & (PLACES - 1)
-    const known = this.#known[place]
+    const slot = (hash ^ (hash >>> 15)) & (PLACES - 1)
+    const known = this.#known[slot]
     if (known !== undefined && isEqual(known.bytes, bytes, start, end)) return known.meaning
     const meaning = this.#meaningOf(textOf(bytes, start, end))
     if (end - start > MAX_BYTES) return meaning
-    this.#known[place] = { bytes: copyOf(bytes, start, end), meaning }
+    this.#known[slot] = { bytes: copyOf(bytes, start, end), meaning }
     return meaning
   }
 }

@@ -67,18 +67,18 @@ export class ColumnLook {
 
 export class ColumnTypes {
   readonly #columns = new Map<string, ColumnLook>()
-  readonly #given = new Set<string>()
+  readonly #declared = new Set<string>()
 
-  sawGiven(metric: string): void {
-    this.#given.add(metric)
+  addDeclared(metric: string): void {
+    this.#declared.add(metric)
   }
 
   has(metric: string): boolean {
-    return this.#given.has(metric)
+    return this.#declared.has(metric)
   }
 
   get names(): readonly string[] {
-    return [...this.#given, ...this.#columns.keys()]
+    return [...this.#declared, ...this.#columns.keys()]
   }
 
   /** Returns undefined above the limit of metrics. */

@@ -22,13 +22,13 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   #header: readonly string[] | undefined
-  #ownTypes: readonly (ValueType | undefined)[] = []
+  #headerTypes: readonly (ValueType | undefined)[] = []
   readonly #everyProblem: boolean
   #timeColumn = -1
   #resourceColumn = -1
   #metricColumn = -1
   #valueColumn = -1
-  #toldResource = false
+  #hasReportedResource = false
   #rows: CsvRows | undefined
 
   constructor(options: ReadingOptions, taker: MessageTaker, columns?: ColumnTypes) {
@@ -45,9 +45,9 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return this.#times.epochs
   }
 
-  get ownTypes(): ReadonlyMap<string, ValueType> {
+  get headerTypes(): ReadonlyMap<string, ValueType> {
     const types = new Map<string, ValueType>()
-    for (const [index, type] of this.#ownTypes.entries()) {
+    for (const [index, type] of this.#headerTypes.entries()) {
       if (type !== undefined) types.set(this.#header?.[index] ?? '', type)
     }
     return types
@@ -88,10 +88,10 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   }
 
   #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
-    const given = this.#types?.get(metric)
-    const type = given ?? this.#ownTypes[index]
+    const declared = this.#types?.get(metric)
+    const type = declared ?? this.#headerTypes[index]
     if (this.#columns !== undefined) {
-      if (given !== undefined) this.#columns.sawGiven(metric)
+      if (declared !== undefined) this.#columns.addDeclared(metric)
       if (type === undefined) this.#columns.of(metric)?.take(lookAt(cell), line)
       return true
     }
@@ -120,7 +120,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     const names = cells.map((cell) => typedName(cell.trim()))
     const header = names.map(({ name }) => name)
     this.#header = header
-    this.#ownTypes = names.map(({ type }) => type)
+    this.#headerTypes = names.map(({ type }) => type)
     this.#resourceColumn = header.indexOf('resource')
     const seen = new Set<string>()
     for (const [index, name] of header.entries()) {
@@ -151,7 +151,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return new CsvRows({
       header,
       types: this.#types,
-      ownTypes: this.#ownTypes,
+      headerTypes: this.#headerTypes,
       look: this.#columns,
       columns: {
         time: this.#timeColumn,
@@ -174,8 +174,8 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
-    if (this.#toldResource && !this.#everyProblem) return
-    this.#toldResource = true
+    if (this.#hasReportedResource && !this.#everyProblem) return
+    this.#hasReportedResource = true
     this.problem(line, 'the resource of the message is missing', 'add --resource R, or a column named resource')
   }
 }

@@ -19,7 +19,7 @@ export interface CsvRowsOptions {
   readonly header: readonly string[]
   readonly columns: CsvColumns
   readonly types: ValueTypes | undefined
-  readonly ownTypes: readonly (ValueType | undefined)[]
+  readonly headerTypes: readonly (ValueType | undefined)[]
   /** if set, only infers the column types, without values */
   readonly look: ColumnTypes | undefined
   /** default for rows without a resource */
@@ -140,10 +140,10 @@ export class CsvRows {
   }
 
   #columnOf(metric: string, cell: number): CellColumn {
-    const { types, ownTypes, look } = this.#options
-    const given = types?.get(metric)
-    if (given !== undefined) look?.sawGiven(metric)
-    const type = given ?? ownTypes[cell]
+    const { types, headerTypes, look } = this.#options
+    const declared = types?.get(metric)
+    if (declared !== undefined) look?.addDeclared(metric)
+    const type = declared ?? headerTypes[cell]
     const isOpen = type === undefined && cell !== this.#options.columns.time && cell !== this.#options.columns.resource
     return { metric, type: type ?? 'text', look: isOpen ? look?.of(metric) : undefined }
   }

@@ -73,10 +73,10 @@ class Walk {
   document(): void {
     this.#space()
     if (this.#at >= this.#text.length) throw new Stop(0, 'the text is empty', 'use a JSON object, { ... }')
-    let wantsValue = true
+    let isValueNext = true
     for (;;) {
-      if (wantsValue) wantsValue = this.#value()
-      else if (this.#open.length > 0) wantsValue = this.#afterValue()
+      if (isValueNext) isValueNext = this.#value()
+      else if (this.#open.length > 0) isValueNext = this.#afterValue()
       else break
     }
     this.#space()
@@ -121,7 +121,7 @@ class Walk {
       throw new Stop(
         this.#at,
         closers
-          ? `"${char}" closes nothing: the ${inObject ? '{' : '['} of ${this.#place(opened)} is still open`
+          ? `"${char}" closes nothing: the ${inObject ? '{' : '['} of ${this.#positionOf(opened)} is still open`
           : `a comma is missing before ${this.#here()}`,
         closers
           ? `close it with ${inObject ? '}' : ']'} first`
@@ -250,12 +250,12 @@ class Walk {
     const end = this.#text.trimEnd().length
     throw new Stop(
       end,
-      `the text ends, but the ${bracket} of ${this.#place(opened)} is still open`,
+      `the text ends, but the ${bracket} of ${this.#positionOf(opened)} is still open`,
       `close it with ${bracket === '{' ? '}' : ']'}`,
     )
   }
 
-  #place(offset: number): string {
+  #positionOf(offset: number): string {
     const before = this.#text.slice(0, offset)
     return `line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
   }

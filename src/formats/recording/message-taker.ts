@@ -48,7 +48,7 @@ export interface ReadingOptions {
 export interface MessageFormat {
   readonly epochs: EpochSpan | undefined
   readonly fileProblems?: readonly LineProblem[]
-  readonly ownTypes?: ValueTypes
+  readonly headerTypes?: ValueTypes
   line(text: string, number: number): void
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
   end(): void

@@ -19,7 +19,7 @@ export class NdjsonFormat implements MessageFormat {
   readonly #everyProblem: boolean
   readonly #types: ValueTypes | undefined
   readonly #columns: ColumnTypes | undefined
-  #toldResource = false
+  #hasReportedResource = false
 
   constructor(options: ReadingOptions, taker: MessageTaker, columns?: ColumnTypes) {
     this.#taker = taker
@@ -51,7 +51,7 @@ export class NdjsonFormat implements MessageFormat {
     }
     const problem = jsonProblem(value, MAX_DEPTH)
     if (problem !== undefined) return this.#refuse(line, `the message ${problem}`, 'remove it')
-    if (this.#columns !== undefined) this.#sawGiven(value, this.#columns)
+    if (this.#columns !== undefined) this.#addDeclared(value, this.#columns)
     if (!this.#keepDigits(text, value, line)) return
     if (value['timestamp'] === undefined) {
       return this.#refuse(line, '"timestamp" is missing', 'add ISO 8601 or epoch milliseconds')
@@ -70,8 +70,8 @@ export class NdjsonFormat implements MessageFormat {
 
   end(): void {}
 
-  #sawGiven(value: Readonly<Record<string, unknown>>, columns: ColumnTypes): void {
-    for (const metric of this.#types?.keys() ?? []) if (Object.hasOwn(value, metric)) columns.sawGiven(metric)
+  #addDeclared(value: Readonly<Record<string, unknown>>, columns: ColumnTypes): void {
+    for (const metric of this.#types?.keys() ?? []) if (Object.hasOwn(value, metric)) columns.addDeclared(metric)
   }
 
   /** Keeps long integers as texts where the metric is text; returns false for any other long integer. */
@@ -95,9 +95,9 @@ export class NdjsonFormat implements MessageFormat {
 
   #readTypes(values: Record<string, unknown>, line: number): boolean {
     for (const [metric, type] of this.#types ?? []) {
-      const given = Object.hasOwn(values, metric) ? values[metric] : undefined
-      if (given === undefined || given === null) continue
-      const value = typedValue(given, type, metric)
+      const raw = Object.hasOwn(values, metric) ? values[metric] : undefined
+      if (raw === undefined || raw === null) continue
+      const value = typedValue(raw, type, metric)
       if (value instanceof CellFault) {
         this.#refuse(line, value.message, value.suggestion)
         return false
@@ -109,8 +109,8 @@ export class NdjsonFormat implements MessageFormat {
 
   /** Reports a missing resource once, unless every line counts, because repetitions would hide other problems. */
   #noResource(line: number): void {
-    if (this.#toldResource && !this.#everyProblem) return
-    this.#toldResource = true
+    if (this.#hasReportedResource && !this.#everyProblem) return
+    this.#hasReportedResource = true
     this.#refuse(
       line,
       'the resource of the message is missing',

@@ -25,7 +25,7 @@ export interface ReadFile {
   readonly isRefused: boolean
   readonly fileProblems: readonly LineProblem[]
   readonly epochs: EpochSpan | undefined
-  readonly ownTypes: ValueTypes
+  readonly headerTypes: ValueTypes
 }
 
 export async function* readLines(
@@ -70,8 +70,8 @@ class Lines implements LineTaker, ReadFile {
     return this.#format?.epochs
   }
 
-  get ownTypes(): ValueTypes {
-    return this.#format?.ownTypes ?? NO_TYPES
+  get headerTypes(): ValueTypes {
+    return this.#format?.headerTypes ?? NO_TYPES
   }
 
   get fileProblems(): readonly LineProblem[] {

@@ -37,19 +37,19 @@ export async function* surveyRecording(
   const lines = readLines(checked(), options, taker, columns)
   let step = await lines.next()
   for (; step.done !== true; step = await lines.next()) yield
-  const { kind: format, epochs, ownTypes, fileProblems } = step.value
+  const { kind: format, epochs, headerTypes, fileProblems } = step.value
   problems.push(...fileProblems)
   // the cause is more specific than single problems, for example a compressed file
   if (problems.length === 0) {
     if (foreign !== undefined) problems.push(foreignProblem(foreign))
     else problems.push(...unitProblems(options, epochs), ...nameProblems(options, columns))
   }
-  const types = new Map([...columns.types, ...ownTypes, ...(options.types ?? [])])
+  const types = new Map([...columns.types, ...headerTypes, ...(options.types ?? [])])
   return { format, types, mixed: columns.mixed, problems }
 }
 
-function unitProblems({ unit: given }: ReadingOptions, epochs: EpochSpan | undefined): readonly LineProblem[] {
-  const unit = epochs === undefined || given !== undefined ? undefined : otherUnitOf(epochs.least, epochs.most)
+function unitProblems({ unit: declared }: ReadingOptions, epochs: EpochSpan | undefined): readonly LineProblem[] {
+  const unit = epochs === undefined || declared !== undefined ? undefined : otherUnitOf(epochs.least, epochs.most)
   if (epochs === undefined || unit === undefined) return []
   const { least } = epochs
   const [as, asMs] = [shownTime(msOf(least, unit)), shownTime(least)]

@@ -2,19 +2,19 @@
 import { AppError } from '#kernel'
 
 /** A position in a template: line and column from 1, in UTF-16 units. */
-export interface Place {
+export interface Position {
   readonly line: number
   readonly column: number
 }
 
 export class Fault extends Error {
   readonly kind: 'syntax' | 'failed' | 'limit'
-  place: Place | undefined
+  position: Position | undefined
 
-  constructor(kind: Fault['kind'], message: string, place?: Place) {
+  constructor(kind: Fault['kind'], message: string, position?: Position) {
     super(message)
     this.kind = kind
-    this.place = place
+    this.position = position
   }
 }
 
@@ -28,7 +28,7 @@ const MAX_LINE = 160
 
 /** `TEMPLATE` for syntax errors, `CONVERSION` for failures; the issue's details contain the position. */
 export function asAppError(fault: Fault, source: string): AppError {
-  const { line, column } = fault.place ?? { line: 1, column: 1 }
+  const { line, column } = fault.position ?? { line: 1, column: 1 }
   const where = `line ${line}, column ${column}`
   const issue = {
     path: '/template',
@@ -40,7 +40,7 @@ export function asAppError(fault: Fault, source: string): AppError {
   return new AppError(CODES[fault.kind], `${fault.message} (${where})`, { issues: [issue], cause: fault })
 }
 
-export function linesAround(source: string, { line, column }: Place): readonly string[] {
+export function linesAround(source: string, { line, column }: Position): readonly string[] {
   const lines = source.split(/\r\n|\r|\n/)
   const first = Math.max(1, line - AROUND)
   const last = Math.min(lines.length, line + AROUND)
@@ -55,7 +55,7 @@ export function linesAround(source: string, { line, column }: Place): readonly s
   return shown
 }
 
-export function placeOf(source: string, offset: number): Place {
+export function positionOf(source: string, offset: number): Position {
   let line = 1
   let begin = 0
   for (let i = 0; i < offset && i < source.length; i++) {

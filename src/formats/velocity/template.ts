@@ -1,6 +1,6 @@
 /** Renders Velocity templates over plain JSON with the same output as Apache's engine. */
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
-import { asAppError, Fault, placeOf } from './fault.ts'
+import { asAppError, Fault, positionOf } from './fault.ts'
 import { JsonBuilder, type ReadJson } from './json/json-builder.ts'
 import { NotDirect } from './json/not-direct.ts'
 import { RootContext } from './render/context.ts'
@@ -125,7 +125,7 @@ export class VelocityTemplate {
     // the runtime's call stack is the last limit
     const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
     if (!(fault instanceof Fault)) return error
-    fault.place ??= placeOf(this.#source, at)
+    fault.position ??= positionOf(this.#source, at)
     return asAppError(fault, this.#source)
   }
 }

@@ -1,7 +1,7 @@
-/** Stores API keys with their secrets, as salted hashes. */
+/** Stores API keys with their scopes, and their secrets as salted hashes. */
 import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import type { Collection, CollectionSpec } from '#storage'
-import type { Caller } from './caller.ts'
+import { ALL_RIGHTS, AppError, type Caller, isStoreConflict, type Rights } from '#kernel'
 import { HashQueue, type Turn } from './hash-queue.ts'
 
 interface SecretHash {
@@ -35,35 +35,63 @@ function derive(secret: string, salt: Buffer, cost: number): Promise<Buffer> {
   })
 }
 
-/** An API key with its secret and tenant. The secret is visible only when the pair is created. */
 export interface KeyPair {
   readonly key: string
   readonly secret: string
   readonly tenant: string
 }
 
-export interface KeyRecord extends SecretHash {
+export interface NewKey {
   readonly tenant: string
-  readonly createTime: string
+  readonly name?: string
+  readonly rights: Rights
+  /** Time at which the key expires, in epoch ms */
+  readonly expires?: number
 }
 
-export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
+/** Format of the records written here. Hosts that only know format 1, without scopes, cannot read them. */
+const FORMAT = 2
+
+interface KeySecret extends SecretHash {
+  /** Time until which a replaced secret stays valid, in epoch ms */
+  readonly until?: number
+}
+
+export interface KeyRecord extends NewKey {
+  readonly format: number
+  readonly createTime: string
+  /** The newest first */
+  readonly secrets: readonly KeySecret[]
+}
+
+/** Format 1: each key has all rights. */
+type FormerRecord = SecretHash & Pick<KeyRecord, 'tenant' | 'createTime'>
+
+interface ReadRecord {
+  readonly value: KeyRecord
+  readonly version: number
+}
+
+type StoredRecord = KeyRecord | FormerRecord
+
+export const KEY_RECORDS: CollectionSpec<StoredRecord> = {
   name: 'key_pairs',
   version: 1,
   fields: { tenant: { type: 'text', of: (record) => record.tenant } },
 }
 
-export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
+export type Records = Pick<Collection<StoredRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
-export interface KeyEntry {
+export interface KeyEntry extends NewKey {
   readonly key: string
-  readonly tenant: string
   readonly createTime: string
 }
 
+/** A caller by the secret of a key. */
 export interface KeyCaller extends Caller {
-  /** Version of the pair's record, which changes whenever the record does */
-  readonly keyVersion: number
+  readonly rights: Rights
+  readonly secretId: string
+  readonly ends?: number
 }
 
 const OWN_TURN: Turn = { network: '', wasGood: true }
@@ -93,55 +121,123 @@ export class ApiKeys {
     return (await this.#records.get(key))?.value.tenant
   }
 
+  async get(key: string): Promise<KeyEntry | undefined> {
+    const stored = await this.#read(key)
+    if (stored === undefined) return undefined
+    const { format: _format, secrets: _secrets, ...entry } = stored.value
+    return { key, ...entry }
+  }
+
   async list(tenant?: string): Promise<readonly KeyEntry[]> {
     const where = tenant === undefined ? [] : [{ field: 'tenant', op: 'eq', value: tenant } as const]
     const found: KeyEntry[] = []
     for (let afterId: string | undefined; ;) {
       const keys = await this.#records.ids({ where, limit: PORTION, ...(afterId !== undefined && { afterId }) })
       for (const key of keys) {
-        const stored = await this.#records.get(key)
-        if (stored !== undefined) found.push({ key, tenant: stored.value.tenant, createTime: stored.value.createTime })
+        const entry = await this.get(key)
+        if (entry !== undefined) found.push(entry)
       }
       afterId = keys.at(-1)
       if (keys.length < PORTION || afterId === undefined) return found
     }
   }
 
-  async make(tenant: string): Promise<KeyPair> {
-    const pair = {
-      key: randomBytes(8).toString('hex'),
-      secret: randomBytes(24).toString('base64url'),
-      tenant,
-    }
-    await this.add(pair)
+  /** Stores a new key with a random secret, which is visible only in this result. */
+  async make(key: NewKey): Promise<KeyPair> {
+    const pair = { key: randomBytes(8).toString('hex'), secret: newSecret(), tenant: key.tenant }
+    await this.#put(pair, key)
     return pair
   }
 
-  async add({ key, secret, tenant }: KeyPair): Promise<void> {
-    const createTime = new Date(this.#now()).toISOString()
-    await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
+  /** Stores a given pair, which has all rights. */
+  add(pair: KeyPair): Promise<void> {
+    return this.#put(pair, { tenant: pair.tenant, rights: ALL_RIGHTS })
   }
 
-  /** Returns false for an unknown key. Hosts without change notifications trust an earlier check for a minute. */
+  /** Replaces the secret; the former one stays valid for `graceMs`. Returns undefined for an unknown key. */
+  async rotate(key: string, graceMs: number): Promise<KeyPair | undefined> {
+    const stored = await this.#read(key)
+    if (stored === undefined) return undefined
+    const { value, version } = stored
+    const secret = newSecret()
+    const until = this.#now() + graceMs
+    const former = graceMs > 0 ? value.secrets.slice(0, 1).map((one) => ({ ...one, until })) : []
+    const secrets = [await hashSecret(secret, this.#cost), ...former]
+    await this.#records.put(key, { ...value, secrets }, version)
+    return { key, secret, tenant: value.tenant }
+  }
+
+  /** Returns false for an unknown key. */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }
 
-  async isSame({ user, keyVersion }: Pick<KeyCaller, 'user' | 'keyVersion'>): Promise<boolean> {
-    return (await this.#records.get(user))?.version === keyVersion
+  /** Returns the current rights of a secret that was checked before; undefined: it is not valid any more. */
+  async again({ user, secretId }: Pick<KeyCaller, 'user' | 'secretId'>): Promise<KeyCaller | undefined> {
+    const record = (await this.#read(user))?.value
+    const secret = record?.secrets.find(({ salt }) => salt === secretId)
+    return record && secret && this.#callerBy(user, record, secret)
   }
 
   async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {
-    const stored = await this.#records.get(key)
+    const record = (await this.#read(key))?.value
     // hash even for unknown keys, so that timing does not reveal which keys exist
-    const fits = await this.#queue.run(turn, async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
-    return fits && stored !== undefined
-      ? { tenant: stored.value.tenant, user: key, keyVersion: stored.version }
-      : undefined
+    const candidates: readonly KeySecret[] = record?.secrets ?? [await this.#anyHash()]
+    for (const candidate of candidates) {
+      const fits = await this.#queue.run(turn, () => fitsSecret(secret, candidate))
+      if (fits) return record && this.#callerBy(key, record, candidate)
+    }
+    return undefined
+  }
+
+  #callerBy(user: string, { tenant, rights, expires }: KeyRecord, { salt, until }: KeySecret): KeyCaller | undefined {
+    const ends = Math.min(expires ?? Infinity, until ?? Infinity)
+    if (ends <= this.#now()) return undefined
+    return { tenant, user, rights, secretId: salt, ...(ends < Infinity && { ends }) }
+  }
+
+  async #put({ key, secret }: KeyPair, about: NewKey): Promise<void> {
+    const createTime = new Date(this.#now()).toISOString()
+    const secrets = [await hashSecret(secret, this.#cost)]
+    await this.#records.put(key, { format: FORMAT, ...about, createTime, secrets })
+  }
+
+  async #read(key: string): Promise<ReadRecord | undefined> {
+    const stored = await this.#records.get(key)
+    if (stored === undefined) return undefined
+    const { value, version } = stored
+    if (!('format' in value)) {
+      const { tenant, createTime, ...secret } = value
+      return { version, value: { format: 1, tenant, createTime, rights: ALL_RIGHTS, secrets: [secret] } }
+    }
+    if (value.format === FORMAT) return this.#withoutExpired(key, { version, value })
+    throw new AppError(
+      'STORE',
+      `the key ${key} was written in format ${value.format}, this program reads format ${FORMAT}; update this program`,
+    )
+  }
+
+  /** Removes expired secrets for good, so that they stay invalid when the clock is set back. */
+  async #withoutExpired(key: string, stored: ReadRecord): Promise<ReadRecord> {
+    const now = this.#now()
+    const { value, version } = stored
+    const secrets = value.secrets.filter(({ until = Infinity }) => until > now)
+    if (secrets.length === value.secrets.length) return stored
+    const rest = { ...value, secrets }
+    try {
+      return { value: rest, version: await this.#records.put(key, rest, version) }
+    } catch (error) {
+      if (!isStoreConflict(error)) throw error
+      return { value: rest, version }
+    }
   }
 
   #anyHash(): Promise<SecretHash> {
-    this.#decoy ??= hashSecret(randomBytes(24).toString('base64url'), this.#cost)
+    this.#decoy ??= hashSecret(newSecret(), this.#cost)
     return this.#decoy
   }
+}
+
+function newSecret(): string {
+  return randomBytes(24).toString('base64url')
 }

@@ -1,28 +1,40 @@
 /** Authenticates the requests to a host. */
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError, type ErrorCode } from '#kernel'
-import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorCode, requireScope, type Rights } from '#kernel'
+import { foreignPage, mayBeAttached, refusedPage, type RouteScope } from '#services/shared'
 import type { CheckedCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
+import type { Sessions } from './sessions.ts'
 import type { Tokens } from './tokens.ts'
+
+export const SESSION_COOKIE = 'reflexarc_session'
+const COOKIE = new RegExp(String.raw`(?:^|;\s*)${SESSION_COOKIE}=([\w-]{43})(?:;|$)`)
+const CSRF_HEADER = 'x-reflexarc-csrf'
 
 export interface AuthenticationDependencies {
   readonly checkPair: CheckPair
   readonly tokens: Tokens
+  readonly sessions: Pick<Sessions, 'check'>
+  readonly openStreams: Pick<OpenStreams, 'add'>
   readonly now: () => number
   /** External address of the host, needed when a proxy sends a different `Host` */
   readonly ownUrl?: string | undefined
 }
 
 /**
- * Creates an `onRequest` hook that identifies the caller. Throws `FORBIDDEN` also for a write by a page of another
- * origin with a pair that the browser attached. Tokens are never delayed, since they cannot be guessed.
+ * Adds hooks that identify the caller and require the scope of the route, for requests, WebSockets and streams. They
+ * also reject a write by a page of another origin with credentials that the browser attached. Tokens are never delayed,
+ * since they cannot be guessed.
  */
-export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
+export function authenticate(app: FastifyInstance, dependencies: AuthenticationDependencies): void {
+  const { checkPair, tokens, sessions, openStreams, now, ownUrl } = dependencies
   const remembered = new RememberedChecks(now)
 
   const callerOf = async (credentials: Credentials | undefined, address: string): Promise<CheckedCaller> => {
+    if (credentials?.kind === 'session') return sessions.check(credentials.token)
     if (credentials?.kind === 'token') {
       const caller = await tokens.check(credentials.token)
       return { ...caller, until: Math.min(caller.until, now() + REMEMBERED_MS) }
@@ -32,16 +44,33 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
     return caller
   }
 
+  const admitted = (request: FastifyRequest, reply: FastifyReply, caller: CheckedCaller): Error | undefined => {
+    try {
+      admit(request, caller, ownUrl)
+    } catch (error) {
+      return error as Error
+    }
+    if (isUpgrade(request)) followSocket(request, reply, caller)
+    return undefined
+  }
+
+  const followSocket = ({ raw }: FastifyRequest, reply: FastifyReply, caller: CheckedCaller): void => {
+    const forget = openStreams.add(caller, () => raw.socket.destroy())
+    raw.socket.once('close', forget)
+    // an upgrade that was declined
+    reply.raw.once('finish', forget)
+  }
+
   const checked = async (request: FastifyRequest, reply: FastifyReply, presented: Presented) => {
     try {
       const find = () => callerOf(presented.read(), request.ip)
-      return admitted(request, await remembered.check(presented.text, find))
+      return admitted(request, reply, await remembered.check(presented.text, find))
     } catch (error) {
       return refused(reply, error as Error)
     }
   }
 
-  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { scope } = request.routeOptions.config
     if (scope === 'public') return done()
     if (scope === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
@@ -53,17 +82,64 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
     }
     const caller = remembered.get(presented.text)
     // common case: avoids a promise
-    if (caller !== undefined) return done(admitted(request, caller))
+    if (caller !== undefined) return done(admitted(request, reply, caller))
     void (async () => done(await checked(request, reply, presented)))()
-  }
+  })
+  app.addHook('onSend', ({ credentials }, reply, payload, done) => {
+    if (credentials !== undefined && payload instanceof Readable) {
+      reply.raw.once(
+        'close',
+        openStreams.add(credentials, () => reply.raw.destroy()),
+      )
+    }
+    done()
+  })
 }
 
-function admitted(request: FastifyRequest, { tenant, user }: CheckedCaller): AppError | undefined {
+/** Sets the identity of a request. Throws `FORBIDDEN` when the caller may not send it. */
+function admit(request: FastifyRequest, caller: CheckedCaller, ownUrl: string | undefined): void {
+  const { tenant, user, rights, session } = caller
   request.tenant = tenant
   request.user = user
+  request.rights = rights
+  request.credentials = caller
+  if (session !== undefined) requireOwnPage(request, session.csrf, ownUrl)
   const named = (request.params as Readonly<Record<string, string>> | undefined)?.['tenant']
-  if (named === undefined || named === tenant) return undefined
-  return new AppError('FORBIDDEN', 'You are not authorized to perform this action')
+  if (named !== undefined && named !== tenant) {
+    throw new AppError('FORBIDDEN', 'You are not authorized to perform this action')
+  }
+  requireScopeOf(request, rights)
+}
+
+function requireScopeOf(request: FastifyRequest, rights: Rights): void {
+  const { scope, socketScope, orDevice = false } = request.routeOptions.config
+  const isSocket = socketScope !== undefined && isUpgrade(request)
+  // the routes of the host itself are declared by their types, those of services when they are mounted
+  const needed = isSocket ? socketScope : ((scope as RouteScope | undefined) ?? 'any')
+  if (needed === 'public') return
+  if (needed !== 'any') return requireScope(rights, needed, ...(orDevice ? (['device'] as const) : []))
+  // keys for provisioning may do nothing else
+  if (rights.scopes.every((one) => one === 'provision')) requireScope(rights, 'read')
+}
+
+/** Requires that a request with a session cookie comes from a page of this host, and that writes show its token. */
+function requireOwnPage(request: FastifyRequest, csrf: string, ownUrl: string | undefined): void {
+  const { headers, host, method } = request
+  // a page of another origin may not even read
+  const page = foreignPage({ headers, host, method: 'POST' }, ownUrl)
+  if (page !== undefined) throw new AppError('FORBIDDEN', refusedPage(page))
+  if (isUpgrade(request) && headers.origin === undefined) {
+    throw new AppError('FORBIDDEN', 'A WebSocket with a session cookie lacks Origin; open it from a page of this host')
+  }
+  if (method === 'GET' || method === 'HEAD' || headers[CSRF_HEADER] === csrf) return
+  throw new AppError(
+    'FORBIDDEN',
+    `${CSRF_HEADER}: missing or wrong; send the \`csrf\` of GET /auth/v1/session with every write`,
+  )
+}
+
+function isUpgrade({ headers }: FastifyRequest): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 function nothing(): AppError {
@@ -99,22 +175,34 @@ export function isFromHere(request: FastifyRequest): boolean {
 type Credentials =
   | { readonly kind: 'pair'; readonly key: string; readonly secret: string }
   | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'session'; readonly token: string }
 
 interface Presented {
   readonly text: string
   read(): Credentials | undefined
 }
 
-/** Finds the credentials: `Authorization`, or, only for WebSockets, `apiKey` and `apiSecret` in the query. */
+/**
+ * Finds the credentials: `Authorization`, or, only for WebSockets, `apiKey` and `apiSecret` in the query, or the cookie
+ * of a session.
+ */
 function presentedBy(request: FastifyRequest): Presented | undefined {
-  const { authorization } = request.headers
+  const { authorization, cookie } = request.headers
   if (authorization !== undefined) return { text: authorization, read: () => readHeader(authorization) }
-  if (request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined
+  return (isUpgrade(request) ? pairInQuery(request) : undefined) ?? sessionIn(cookie)
+}
+
+function pairInQuery(request: FastifyRequest): Presented | undefined {
   const { apiKey, apiSecret } = request.query as Readonly<Record<string, unknown>>
   if (apiKey === undefined && apiSecret === undefined) return undefined
   if (typeof apiKey !== 'string' || typeof apiSecret !== 'string') return { text: 'query', read: () => undefined }
   const text = `query ${JSON.stringify([apiKey, apiSecret])}`
   return { text, read: () => ({ kind: 'pair', key: apiKey, secret: apiSecret }) }
+}
+
+function sessionIn(cookie: string | undefined): Presented | undefined {
+  const token = cookie === undefined ? undefined : COOKIE.exec(cookie)?.[1]
+  return token === undefined ? undefined : { text: `session ${token}`, read: () => ({ kind: 'session', token }) }
 }
 
 function readHeader(header: string): Credentials | undefined {

@@ -1,6 +1,6 @@
 /** Checks key pairs for all listeners, and slows down guessing. */
 import { AppError } from '#kernel'
-import type { ApiKeys } from './api-keys.ts'
+import type { ApiKeys, KeyCaller } from './api-keys.ts'
 import type { CheckedCaller } from './caller.ts'
 import { networkOf } from './hash-queue.ts'
 import type { KeyChanges } from './key-changes.ts'
@@ -35,24 +35,31 @@ function nameOf(network: string, key: string): string {
 
 export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
-/** `now`: epoch ms. Without `changes`, a check stays valid for a minute even if the pair changes. */
-export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyChanges): CheckPair {
+/** `now`: epoch ms. A check stays valid for a minute, unless a change of keys is announced. */
+export function checkPairs(keyPairs: ApiKeys, now: () => number, changes: KeyChanges): CheckPair {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)
+
+  const asChecked = (caller: KeyCaller, current: () => boolean): CheckedCaller => ({
+    ...caller,
+    until: Math.min(now() + REMEMBERED_MS, caller.ends ?? Infinity),
+    isCurrent: current,
+    again: () => findAgain(caller),
+  })
 
   const find = async (key: string, secret: string, network: string, wasGood: boolean): Promise<CheckedCaller> => {
     const current = currentFromNow(changes)
     const caller = await keyPairs.check(key, secret, { network, wasGood })
     if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
-    return { ...caller, ...current, until: now() + REMEMBERED_MS }
+    return asChecked(caller, current)
   }
 
-  /** Returns the remembered caller if its pair is unchanged, which saves a hash. */
-  const findAgain = async (before: CheckedCaller | undefined): Promise<CheckedCaller | undefined> => {
-    if (before?.keyVersion === undefined) return undefined
+  /** Returns the current rights of the secret, which saves a hash. */
+  const findAgain = async ({ user, secretId }: Pick<CheckedCaller, 'user' | 'secretId'>) => {
+    if (secretId === undefined) return undefined
     const current = currentFromNow(changes)
-    const { user, keyVersion } = before
-    return (await keyPairs.isSame({ user, keyVersion })) ? { ...before, ...current } : undefined
+    const caller = await keyPairs.again({ user, secretId })
+    return caller && asChecked(caller, current)
   }
 
   const findOnTrial = async (key: string, secret: string, network: string): Promise<CheckedCaller> => {
@@ -77,7 +84,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
     try {
       // failed attempts by others do not delay valid credentials
       return await remembered.check(text, async (wasGood, before) => {
-        const same = await findAgain(before)
+        const same = before && (await findAgain(before))
         return same ?? (wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network))
       })
     } catch (error) {
@@ -88,9 +95,9 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
 }
 
 /** Returns a test for whether results read after this call are still valid. */
-function currentFromNow(changes: KeyChanges | undefined): Pick<CheckedCaller, 'isCurrent'> {
-  const moment = changes?.now()
-  return moment === undefined ? {} : { isCurrent: () => changes?.areNoneSince(moment) ?? true }
+function currentFromNow(changes: KeyChanges): () => boolean {
+  const moment = changes.now()
+  return () => changes.areNoneSince(moment)
 }
 
 function isWrong(error: unknown): boolean {

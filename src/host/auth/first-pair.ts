@@ -1,5 +1,5 @@
 /** Ensures that the first tenant has a key pair: configured, stored, or generated and shown once. */
-import { AppError } from '#kernel'
+import { ALL_RIGHTS, AppError } from '#kernel'
 import type { KeyPair, ApiKeys } from './api-keys.ts'
 
 export type FirstPair =
@@ -14,7 +14,9 @@ export interface Wanted {
 export async function firstPair(pairs: ApiKeys, { tenant, pair }: Wanted): Promise<FirstPair> {
   if (pair === undefined) {
     const known = await pairs.anyOf(tenant)
-    return known === undefined ? { origin: 'made', pair: await pairs.make(tenant) } : { origin: 'found', key: known }
+    return known === undefined
+      ? { origin: 'made', pair: await pairs.make({ tenant, rights: ALL_RIGHTS }) }
+      : { origin: 'found', key: known }
   }
   const owner = await pairs.ownerOf(pair.key)
   if (owner !== undefined && owner !== tenant) {

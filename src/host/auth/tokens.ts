@@ -1,6 +1,6 @@
 /** Issues and checks bearer tokens of this host, and checks those of a trusted issuer. */
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
-import { AppError } from '#kernel'
+import { ALL_RIGHTS, AppError, type Rights, type Scope } from '#kernel'
 import { isTenant } from '../tenant.ts'
 import type { CheckedCaller } from './caller.ts'
 
@@ -17,12 +17,18 @@ export interface ForeignIssuer {
   /** Required `aud`; undefined: any */
   readonly audience?: string
   readonly tenantClaim: string
+  /** Claim that names the groups of the caller, as a text or a list; undefined: each token has all rights */
+  readonly roleClaim?: string
+  /** Scopes by group; a group with the name of a scope has it */
+  readonly roles: ReadonlyMap<string, readonly Scope[]>
 }
 
 export interface TokenOrder {
   readonly tenant: string
   readonly subject: string
   readonly lifetime: number
+  /** default: all rights */
+  readonly rights?: Rights
 }
 
 export class Tokens {
@@ -37,9 +43,9 @@ export class Tokens {
     this.#foreign = foreign && { ...foreign, keys: createRemoteJWKSet(foreign.jwks, { timeoutDuration: 5000 }) }
   }
 
-  issue({ tenant, subject, lifetime }: TokenOrder): Promise<string> {
+  issue({ tenant, subject, lifetime, rights }: TokenOrder): Promise<string> {
     const seconds = Math.floor(this.#now() / 1000)
-    return new SignJWT({ tenant })
+    return new SignJWT({ tenant, ...(rights && { rights }) })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(ISSUER)
       .setSubject(subject)
@@ -72,21 +78,23 @@ export class Tokens {
 
   async #checkOwn(token: string): Promise<CheckedCaller> {
     const { payload } = await jwtVerify(token, this.#key, { ...this.#rules(), algorithms: ['HS256'], issuer: ISSUER })
-    return callerOf(payload, 'tenant')
+    // signed by this host, so that the claim is what was issued
+    return callerOf(payload, 'tenant', (payload['rights'] as Rights | undefined) ?? ALL_RIGHTS)
   }
 
   async #checkForeign(token: string): Promise<CheckedCaller> {
     if (this.#foreign === undefined) {
       throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: this host accepts only its own tokens (HS256)')
     }
-    const { keys, issuer, audience, tenantClaim } = this.#foreign
+    const { keys, issuer, audience, tenantClaim, roleClaim, roles } = this.#foreign
     const { payload } = await jwtVerify(token, keys, {
       ...this.#rules(),
       algorithms: FOREIGN_ALGORITHMS,
       ...(issuer !== undefined && { issuer }),
       ...(audience !== undefined && { audience }),
     })
-    return callerOf(payload, tenantClaim)
+    const rights = roleClaim === undefined ? ALL_RIGHTS : rightsIn(payload, roleClaim, roles)
+    return callerOf(payload, tenantClaim, rights)
   }
 
   #rules() {
@@ -108,10 +116,20 @@ function isOwn(token: string): boolean {
   }
 }
 
-function callerOf(payload: JWTPayload, tenantClaim: string): CheckedCaller {
+function rightsIn(payload: JWTPayload, claim: string, roles: ForeignIssuer['roles']): Rights {
+  const groups = [Object.hasOwn(payload, claim) ? payload[claim] : []].flat()
+  const scopes = new Set(groups.flatMap((group) => (typeof group === 'string' ? (roles.get(group) ?? []) : [])))
+  if (scopes.size > 0) return { scopes: [...scopes] }
+  throw new AppError(
+    'FORBIDDEN',
+    `The bearer token has no role: its claim "${claim.slice(0, 100)}" names none of ${[...roles.keys()].join(', ')}`,
+  )
+}
+
+function callerOf(payload: JWTPayload, tenantClaim: string, rights: Rights): CheckedCaller {
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined
   if (typeof tenant !== 'string' || !isTenant(tenant)) {
     throw new AppError('FORBIDDEN', `The bearer token lacks a tenant in its claim "${tenantClaim}"`)
   }
-  return { tenant, user: payload.sub ?? '', until: (payload.exp ?? 0) * 1000 }
+  return { tenant, user: payload.sub ?? '', rights, until: (payload.exp ?? 0) * 1000 }
 }

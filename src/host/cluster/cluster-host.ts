@@ -102,10 +102,10 @@ export class ClusterHost {
     const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
-    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'unowned', term: 0 }
+    const locate: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'unowned', term: 0 }
     this.tenants = new OpenTenants<TenantServices>({
       tenants,
-      place,
+      locate,
       open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
       close: (opened, name) => {
         this.connections.left(name)
@@ -113,12 +113,12 @@ export class ClusterHost {
       },
       logger,
     })
-    const others = { place, opened: (name: string) => this.tenants.opened(name), hops: this.#hops, timers }
+    const others = { place: locate, opened: (name: string) => this.tenants.opened(name), hops: this.#hops, timers }
     this.partitions = new PartitionCalls({ ...others, requestMs })
     this.streams = new PartitionStreams(others)
     this.routing = new RequestRouting({
       tenants: this.tenants,
-      place,
+      place: locate,
       elapsed: () => options.timers.elapsed(),
       hops: this.#hops,
       requestMs,
@@ -127,7 +127,7 @@ export class ClusterHost {
       tenantOfPublic,
     })
     const elapsed = (): number => options.timers.elapsed()
-    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed })
+    this.connections = new ConnectionRouting({ tenants: this.tenants, place: locate, hops: this.#hops, elapsed })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
@@ -184,7 +184,7 @@ export class ClusterHost {
     this.#url = url
     const placement = this.#placement
     await presence?.announce(this.id)
-    presence?.hear((word) => {
+    presence?.onNotification((word) => {
       // a host that only lost its session is back before the second poll
       if (word === GONE && !this.#isStopped) this.#lookNow(placement)
     })

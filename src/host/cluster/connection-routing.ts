@@ -1,6 +1,6 @@
 /** Routes MQTT connections to the host that owns their tenant. */
 import { setMaxListeners } from 'node:events'
-import type { OpenTenants, Place } from '#cluster'
+import type { OpenTenants, TenantLocation } from '#cluster'
 import { AppError } from '#kernel'
 import { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from '#services/broker'
 import type { Hops } from './hop.ts'
@@ -13,7 +13,7 @@ const WORD = `${INTRODUCTION}EFLEXARC`
 
 export interface ConnectionRoutingOptions {
   readonly tenants: Pick<OpenTenants<unknown>, 'opened'>
-  readonly place: (tenant: string) => Place
+  readonly place: (tenant: string) => TenantLocation
   readonly hops: Hops
   readonly elapsed: () => number
 }

@@ -49,7 +49,7 @@ export async function makeCluster(
   const host: ClusterHost = new ClusterHost({
     store,
     presence: storage.presence,
-    tell: async (word) => storage.tell?.(word),
+    tell: async (word) => storage.notify?.(word),
     tenants: () => counts.names(),
     countOf: (tenant) => counts.of(tenant),
     looked: () => counts.look(host.tenants),

@@ -10,7 +10,7 @@
  *   handed over together would wait for each other. Only calls of plugs wait, because tasks need their outcomes
  */
 import type { FastifyInstance } from 'fastify'
-import { partitionName, type Place } from '#cluster'
+import { partitionName, type TenantLocation } from '#cluster'
 import { AppError, type ErrorCode, ERRORS, type Issue, messageOf } from '#kernel'
 import type { Timers } from '../timers.ts'
 import type { Hops } from './hop.ts'
@@ -27,7 +27,7 @@ interface OpenedPartition {
 }
 
 export interface PartitionCallsOptions {
-  readonly place: (name: string) => Place
+  readonly place: (name: string) => TenantLocation
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers

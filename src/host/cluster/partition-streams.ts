@@ -4,8 +4,8 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { partitionName, type Place } from '#cluster'
-import { AppError, type LogPlace } from '#kernel'
+import { partitionName, type TenantLocation } from '#cluster'
+import { AppError, type LogPosition } from '#kernel'
 import type { FollowedPart, FollowedStream } from '#services/broker/contract'
 import { jsonLines } from '#services/shared/client'
 import { NDJSON_MEDIA_TYPE, untilClosed } from '#services/shared'
@@ -23,7 +23,7 @@ interface OpenedPartition {
 }
 
 export interface PartitionStreamsOptions {
-  readonly place: (name: string) => Place
+  readonly place: (name: string) => TenantLocation
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -87,7 +87,7 @@ export class PartitionStreams {
   }
 
   async *#followAt(
-    { url, term }: Extract<Place, { kind: 'elsewhere' }>,
+    { url, term }: Extract<TenantLocation, { kind: 'elsewhere' }>,
     asked: object,
     signal: AbortSignal,
   ): AsyncGenerator<FollowedPart, boolean> {
@@ -134,6 +134,6 @@ function readAsked(asked: unknown): { readonly partition: string; readonly asked
   return { partition, asked: { channel, ...from } }
 }
 
-function isPlace({ position, count }: Partial<LogPlace>): boolean {
+function isPlace({ position, count }: Partial<LogPosition>): boolean {
   return Number.isSafeInteger(position) && Number.isSafeInteger(count)
 }

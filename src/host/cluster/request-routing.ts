@@ -10,7 +10,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type OpenTenants, type Place, slotOf } from '#cluster'
+import { type OpenTenants, type TenantLocation, slotOf } from '#cluster'
 import { AppError } from '#kernel'
 import { NDJSON_MEDIA_TYPE } from '#services/shared'
 import { FrameClients } from './frames/frame-clients.ts'
@@ -40,7 +40,7 @@ interface OpenedHere {
 
 export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
-  readonly place: (tenant: string) => Place
+  readonly place: (tenant: string) => TenantLocation
   readonly hops: Hops
   readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
   readonly elapsed: () => number

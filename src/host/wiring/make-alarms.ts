@@ -2,13 +2,13 @@
 import { alarmForwarding, causeReader } from './alarms.ts'
 import { alarmsRoutes, createAlarmsService } from '#services/alarms'
 import { errorBodyOfLines } from '#services/shared'
-import { JobPlaces } from '#jobs'
+import { JobSlots } from '#jobs'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
-  const places = new JobPlaces()
+  const places = new JobSlots()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
 import { exchange, headersOf, type Transport } from '#plugins/spi'
-import { JobPlaces } from '#jobs'
+import { JobSlots } from '#jobs'
 import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
@@ -87,7 +87,7 @@ export const makeFunctions: MakeService = ({
     openPool: (log) => openPool(config, tenants, join(folder, 'empty'), log),
     logger,
   })
-  const places = new JobPlaces()
+  const places = new JobSlots()
   const builtInNames = new Set(builtins.map(({ name }) => name))
   figures.queue('function-jobs', ({ functions }) => functions?.gauges().openJobs)
   gauges.watchQueue('function-processes', () => programs.processes)

@@ -3,14 +3,14 @@ import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
 import { createResourcesService, RECONCILED_AT_ONCE, resourcesErrorBody, resourcesRoutes } from '#services/resources'
-import { JobPlaces } from '#jobs'
+import { JobSlots } from '#jobs'
 import { Semaphore } from '#kernel'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
-  const places = new JobPlaces()
+  const places = new JobSlots()
   const limit = new Semaphore(RECONCILED_AT_ONCE)
   figures.queue('resource-operations', ({ resources }) => resources?.gauges().openOperations)
   figures.queue('resource-upkeep', ({ resources }) => resources?.gauges().upkeepWaiting)

@@ -6,7 +6,7 @@ import { resourceFinder } from './resource-filter.ts'
 import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
 import { generatorHere } from '#platform/generate'
-import { JobPlaces } from '#jobs'
+import { JobSlots } from '#jobs'
 import type { Logger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Plug } from '#plug'
@@ -68,7 +68,7 @@ export function makeRulesWith(
     modules: more.length > 0 ? undefined : dependencies.plugModules,
     logger: dependencies.logger,
   })
-  const host: RulesOfHost = { threadPlugs, runners: new Set(), places: new JobPlaces(), checkpoints }
+  const host: RulesOfHost = { threadPlugs, runners: new Set(), places: new JobSlots(), checkpoints }
   return {
     name: 'rules',
     description: 'Tasks, templates, batch operations, and tools to look into them',
@@ -134,6 +134,7 @@ function openRules(
     tenant,
     store,
     runner,
+    kept: () => durable.past.kept,
     plugs,
     directPlugs,
     elsewhere: threadedRuns({
@@ -181,7 +182,7 @@ function openRules(
 interface RulesOfHost {
   readonly threadPlugs: ThreadPlugs
   readonly runners: Set<DurableRunner>
-  readonly places: JobPlaces
+  readonly places: JobSlots
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
 }
 

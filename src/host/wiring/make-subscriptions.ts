@@ -1,6 +1,6 @@
 /** Creates the subscriptions service of a host, with imports and exports. */
 import { objectForwarding } from './objects.ts'
-import { JobPlaces, type JobQueue } from '#jobs'
+import { JobSlots, type JobQueue } from '#jobs'
 import { machineTimers, Seal } from '#platform'
 import {
   exportHandler,
@@ -18,7 +18,7 @@ import { ofCaller, served } from './service-registry.ts'
 
 export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
   const seal = new Seal(sealKey(config))
-  const places = new JobPlaces()
+  const places = new JobSlots()
   const { newId } = machineTimers
   figures.queue('object-deliveries', ({ subscriptions }) => subscriptions?.gauges().openDeliveries)
   figures.total('object-deliveries-made', ({ subscriptions }) => subscriptions?.gauges().delivered)

@@ -7,7 +7,7 @@ import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
   broker: BrokerService,
-  { config, checkPair, gauges, logger, otherHosts, tenants }: ServiceDependencies,
+  { config, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'address' | 'start' | 'stop'> {
   const { mqtt, host, limits } = config
   if (mqtt === undefined) return {}
@@ -27,6 +27,7 @@ export function mqttListener(
           if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
           return caller
         },
+        watch: (caller, end) => openStreams.add(caller, end),
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,

@@ -3,6 +3,7 @@ import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
 import type { CheckPair } from '../auth/check-pair.ts'
+import type { OpenStreams } from '../auth/open-streams.ts'
 import type { Config } from '../config.ts'
 import type { Gauges } from '../gauges.ts'
 import type { OwnApi } from '../own-api.ts'
@@ -20,6 +21,7 @@ export interface ServiceDependencies {
   readonly threads: WorkThreads
   /** undefined for a wrong pair. Throws `RATE_LIMITED` after too many attempts. */
   readonly checkPair: CheckPair
+  readonly openStreams: Pick<OpenStreams, 'add'>
   /** Whether this host or its issuer signed the bearer token; also true when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
   readonly ownApi: OwnApi

@@ -3,7 +3,7 @@ import { createBuiltins } from '#plugins'
 import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
 import type { InternalFunctions } from '#services/functions/contract'
-import { type DirectRuns, type RehearsalHistory, runsHere } from '#services/rules'
+import { type DirectRuns, historyBehind, runsHere } from '#services/rules'
 import { AppError, messageOf } from '#kernel'
 import type { Plug } from '#plug'
 import { functionPlug } from '../wiring/function-plugs.ts'
@@ -38,12 +38,9 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
       const stored = (name: string): Promise<Template> => ask.later('templates', 'get', [name]) as Promise<Template>
       return new TextEncoder().encode(JSON.stringify(await (await runs(context, ask)).simulate(stored, input)))
     },
-    rehearse: async ({ work, ...context }, ask, signal) => {
-      const direct = await runs(context, ask, work.calls === 'none' ? new Map() : undefined)
-      const history: RehearsalHistory = {
-        metrics: (resource) => ask.later('history', 'metrics', [resource]) as Promise<readonly string[]>,
-        samples: (...range) => ask.later('history', 'samples', range) as ReturnType<RehearsalHistory['samples']>,
-      }
+    rehearse: async ({ work, keepsInputs, ...context }, ask, signal) => {
+      const direct = await runs(context, ask, work.calls === 'live' ? undefined : new Map())
+      const history = historyBehind((method, args) => ask.later('history', method, args), keepsInputs)
       return direct.rehearse(work, history, signal)
     },
     run: async ({ stored, input, options, ...context }, ask, signal) => {

@@ -3,7 +3,7 @@ import type { PlugServices, Ports } from '#core'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { DeployedPlug, InternalFunctions } from '#services/functions/contract'
-import type { InvocationReport, RunsElsewhere } from '#services/rules'
+import { historyAnswers, type InvocationReport, type RunsElsewhere } from '#services/rules'
 import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
 import type { ServiceRequest } from './work-messages.ts'
 import type { ThreadPlugs } from './thread-plugs.ts'
@@ -106,13 +106,12 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       return work('simulate', { ...context(), input }, RUN_MS, { answers: finding })
     },
     rehearse: (rehearsal, history, signal) => {
-      const reading = (asked: ServiceRequest, called: AbortSignal): unknown => {
-        if (asked.port !== 'history') return answers(asked, called)
-        const [resource, metric, from, until] = asked.args as readonly [string, string, number, number]
-        return asked.method === 'metrics' ? history.metrics(resource) : history.samples(resource, metric, from, until)
-      }
-      const given = { ...context(), work: rehearsal }
-      return work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
+      const past = historyAnswers(history)
+      const reading = (asked: ServiceRequest, called: AbortSignal): unknown =>
+        asked.port === 'history' ? past.answer(asked.method, asked.args) : answers(asked, called)
+      const given = { ...context(), work: rehearsal, keepsInputs: history.inputs !== undefined }
+      const part = work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
+      return (part as ReturnType<RunsElsewhere['rehearse']>).finally(past.end)
     },
     async *run(stored, input, { signal, maxTps, ...options }) {
       // with `maxTps`, runs are slowed down here for the reader, not in the thread

@@ -30,7 +30,7 @@ export interface WorkInputs {
   readonly test: { readonly text: string }
   readonly prepare: ConversionWork['converter']
   readonly simulate: RulesContext & { readonly input: unknown }
-  readonly rehearse: RulesContext & { readonly work: RehearsalWork }
+  readonly rehearse: RulesContext & { readonly work: RehearsalWork; readonly keepsInputs: boolean }
   readonly run: RulesContext & {
     readonly stored: RunSource | undefined
     readonly input: unknown

@@ -38,12 +38,12 @@ export function relayed(node: string, socket: string, command: readonly string[]
 
 /** Explains why this machine cannot create such a network, found by trying; undefined: it can. */
 export function closedNetworkProblem({ interpreters }: Machine): Promise<string | undefined> {
-  const who = process.getuid?.() === 0 ? [] : ['--map-root-user']
+  const userFlags = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const script = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; ${raiseLoopback(interpreters.get('python')?.path)}`
   return new Promise((resolve) => {
     const options = { env: {}, timeout: TRY_MS, killSignal: 'SIGKILL' } as const
-    execFile(UNSHARE, [...who, '--net', '/bin/sh', '-c', script], options, (error, _output, said) => {
-      const last = said.trim().split('\n').at(-1)
+    execFile(UNSHARE, [...userFlags, '--net', '/bin/sh', '-c', script], options, (error, _output, stderr) => {
+      const last = stderr.trim().split('\n').at(-1)
       resolve(error === null ? undefined : last || 'the loopback address cannot be raised: install ip or python3')
     })
   })

@@ -57,7 +57,7 @@ export function confinedTools({ machine, emptyFolder, environment }: ToolOptions
     const found = tool === 'npm' ? npmOf(machine, environment) : pipOf(machine)
     if (typeof found === 'string') return found
     const user = nextUser()
-    const who = user === undefined ? ['--map-root-user'] : []
+    const userFlags = user === undefined ? ['--map-root-user'] : []
     const way = socket === undefined ? [] : [socket, process.execPath]
     const shown = outermost([...found.readable, ...SYSTEM, ...readable, ...way])
     const paths = [...shown, '--', folder, home, '--']
@@ -65,9 +65,9 @@ export function confinedTools({ machine, emptyFolder, environment }: ToolOptions
     const lo = raiseLoopback(machine.interpreters.get('python')?.path)
     const text = socket === undefined ? CONFINE : CONFINE.replace(NETWORK, () => lo)
     const script = ['/bin/sh', '-c', text, 'tool', emptyFolder, String(user ?? '-')]
-    const own = [...found.command, ...args]
-    const command = socket === undefined ? own : relayed(process.execPath, socket, own)
-    return { command: UNSHARE, args: [...who, ...spaces, ...script, ...paths, ...command], user }
+    const toolCommand = [...found.command, ...args]
+    const command = socket === undefined ? toolCommand : relayed(process.execPath, socket, toolCommand)
+    return { command: UNSHARE, args: [...userFlags, ...spaces, ...script, ...paths, ...command], user }
   }
 }
 

@@ -103,11 +103,11 @@ function launchOfCommand(
   }
   const shown = outermost([...new Set([interpreter.path, ...interpreter.readable, ...readable])])
   const spaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child']
-  const who = user === undefined ? ['--map-root-user'] : []
+  const userFlags = user === undefined ? ['--map-root-user'] : []
   const bounds = [emptyFolder, String(user ?? '-'), ...memory, String(limits.tasks), files, seesItself ? 'yes' : 'no']
   return {
     command: UNSHARE,
-    args: [...who, ...spaces, SHELL, '-c', CONFINE, 'sandbox', ...bounds, ...shown, '--', ...command],
+    args: [...userFlags, ...spaces, SHELL, '-c', CONFINE, 'sandbox', ...bounds, ...shown, '--', ...command],
   }
 }
 

@@ -15,7 +15,7 @@ export class LogGate {
     this.#pass = pass
   }
 
-  say(line: ProgramLine): void {
+  add(line: ProgramLine): void {
     const second = Math.floor(this.#clock() / 1_000)
     if (second !== this.#second) {
       this.end()

@@ -37,16 +37,16 @@ const cancelled = new Set<number>()
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
 let lastQuestion = 0
 let handle: Handle | undefined
-let said = ''
+let pending = ''
 
-function say(value: object): void {
-  if (said === '') setImmediate(flush)
-  said += `${stringify(value)}\n`
+function send(value: object): void {
+  if (pending === '') setImmediate(flush)
+  pending += `${stringify(value)}\n`
 }
 
 function flush(): void {
-  const text = said
-  said = ''
+  const text = pending
+  pending = ''
   channel.write(text)
 }
 
@@ -55,9 +55,9 @@ const host: HostSide = {
     new Promise((resolve, reject) => {
       const ask = ++lastQuestion
       questions.set(ask, { resolve, reject })
-      say({ ask, method, params })
+      send({ ask, method, params })
     }),
-  log: (log, text) => say({ log, text }),
+  log: (log, text) => send({ log, text }),
 }
 
 for (const level of ['debug', 'log', 'info', 'warn', 'error', 'trace'] as const) {
@@ -85,9 +85,9 @@ async function start({ module, argument }: NonNullable<Order['start']>): Promise
   try {
     const loaded = (await import(module)) as ProgramModule
     handle = await loaded.start(argument, host)
-    say({ ready: true })
+    send({ ready: true })
   } catch (error) {
-    say({ failed: textOf(error) })
+    send({ failed: textOf(error) })
   }
 }
 
@@ -109,9 +109,9 @@ function call({ call: answer = 0, method = '', params }: Order): void {
     open.delete(answer)
     cancelled.delete(answer)
     try {
-      say({ answer, ...outcome })
+      send({ answer, ...outcome })
     } catch (error) {
-      say({ answer, error: `its answer is not valid JSON: ${textOf(error)}` })
+      send({ answer, error: `its answer is not valid JSON: ${textOf(error)}` })
     }
   }
   try {
@@ -129,7 +129,7 @@ function call({ call: answer = 0, method = '', params }: Order): void {
 function take(order: Order): void {
   if (order.start !== undefined) void start(order.start)
   else if (order.call !== undefined) call(order)
-  else if (order.ping !== undefined) say({ pong: order.ping })
+  else if (order.ping !== undefined) send({ pong: order.ping })
   else if (order.cancel !== undefined) cancel(order.cancel)
   else if (order.reply !== undefined) {
     const question = questions.get(order.reply)

@@ -33,7 +33,7 @@ export class OverdueCalls {
     this.#callOff = later(pingMs, () => end(why))
   }
 
-  get isAsking(): boolean {
+  get isPinging(): boolean {
     return this.#callOff !== undefined
   }
 

@@ -12,7 +12,7 @@ export interface GroupOptions {
   /** Whether child processes are expected: the program is starting, or has open calls */
   readonly isAtWork: () => boolean
   readonly end: (why: string) => void
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }
 
 /** Intervals between checks, without and with child processes, in ms */
@@ -73,8 +73,8 @@ export class ProcessGroup {
   #endLeftOver(living: readonly number[]): void {
     const left = living.filter((pid) => !this.#lasting.has(pid))
     for (const pid of left) kill(pid)
-    const { say } = this.#options
-    if (left.length > 0) say(`${left.length} of its processes outlived their calls and were ended`)
+    const { log } = this.#options
+    if (left.length > 0) log(`${left.length} of its processes outlived their calls and were ended`)
   }
 }
 

@@ -19,7 +19,7 @@ export function processTree(pid: number): readonly TreeProcess[] {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // the name may contain any character, and ends at the last bracket
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const cpuMs = TIMES.reduce((sum, place) => sum + Number(fields[place] ?? 0), 0) * TICK_MS
+    const cpuMs = TIMES.reduce((sum, index) => sum + Number(fields[index] ?? 0), 0) * TICK_MS
     return [{ pid, cpuMs, isOver: fields[0] === 'Z' || fields[0] === 'X' }, ...childrenOf(pid).flatMap(processTree)]
   } catch {
     return []

@@ -30,20 +30,20 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
   const { socket, allowed } = options
   const refused = new Set<string>()
   const open = new Set<Duplex>()
-  const isRefused = (place: string): boolean => {
-    if (allowed.has(place)) return false
-    if (refused.size < MAX_REFUSED) refused.add(place.slice(0, 300))
+  const isRefused = (origin: string): boolean => {
+    if (allowed.has(origin)) return false
+    if (refused.size < MAX_REFUSED) refused.add(origin.slice(0, 300))
     return true
   }
   const server = createServer((request, response) => pass(request, response, isRefused))
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (client) => keep(open, client))
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    const place = (request.url ?? '').toLowerCase()
+    const origin = (request.url ?? '').toLowerCase()
     client.on('error', () => client.destroy())
-    if (isRefused(place))
-      return void client.end(`HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n${notAllowed(place)}`)
-    tunnel(place, options.upstream).then(
+    if (isRefused(origin))
+      return void client.end(`HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n${notAllowed(origin)}`)
+    tunnel(origin, options.upstream).then(
       (far) => {
         keep(open, far)
         client.write('HTTP/1.1 200 Connection established\r\n\r\n')
@@ -74,15 +74,15 @@ function keep(open: Set<Duplex>, one: Duplex): void {
   one.on('close', () => open.delete(one))
 }
 
-function notAllowed(place: string): string {
-  return `${place} is not an allowed registry of this host\n`
+function notAllowed(origin: string): string {
+  return `${origin} is not an allowed registry of this host\n`
 }
 
-function pass(request: IncomingMessage, response: ServerResponse, isRefused: (place: string) => boolean): void {
+function pass(request: IncomingMessage, response: ServerResponse, isRefused: (origin: string) => boolean): void {
   const { url = '', method, headers } = request
   const target = URL.canParse(url) ? new URL(url) : undefined
-  const place = target?.protocol === 'http:' ? placeOf(target) : url.slice(0, 300)
-  if (target === undefined || isRefused(place)) return void response.writeHead(403).end(notAllowed(place))
+  const origin = target?.protocol === 'http:' ? originOf(target) : url.slice(0, 300)
+  if (target === undefined || isRefused(origin)) return void response.writeHead(403).end(notAllowed(origin))
   const { 'proxy-connection': _hop, 'proxy-authorization': _own, ...rest } = headers
   const far = ask(target, { method, headers: { ...rest, connection: 'close' } }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
@@ -96,13 +96,13 @@ function pass(request: IncomingMessage, response: ServerResponse, isRefused: (pl
   request.pipe(far)
 }
 
-export function placeOf({ protocol, hostname, port }: URL): string {
+export function originOf({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port}`
 }
 
-function tunnel(place: string, upstream: ProxyOptions['upstream']): Promise<Duplex> {
-  const at = place.lastIndexOf(':')
-  const [host, port] = [place.slice(0, at).replace(/^\[(.*)\]$/, '$1'), Number(place.slice(at + 1))]
+function tunnel(origin: string, upstream: ProxyOptions['upstream']): Promise<Duplex> {
+  const at = origin.lastIndexOf(':')
+  const [host, port] = [origin.slice(0, at).replace(/^\[(.*)\]$/, '$1'), Number(origin.slice(at + 1))]
   const proxy = upstream?.(host)
   return new Promise((resolve, reject) => {
     if (proxy === undefined) {
@@ -110,28 +110,28 @@ function tunnel(place: string, upstream: ProxyOptions['upstream']): Promise<Dupl
       return void far.once('error', reject)
     }
     const { username, password } = proxy
-    const who = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    const userInfo = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     const headers = {
-      host: place,
-      ...(username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(who).toString('base64')}` }),
+      host: origin,
+      ...(username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(userInfo).toString('base64')}` }),
     }
-    const asking = proxy.protocol === 'https:' ? askSafely : ask
-    const request = asking({
+    const send = proxy.protocol === 'https:' ? askSafely : ask
+    const request = send({
       host: proxy.hostname,
-      port: placeOf(proxy).split(':').at(-1),
+      port: originOf(proxy).split(':').at(-1),
       method: 'CONNECT',
-      path: place,
+      path: origin,
       headers,
     })
     request.on('connect', ({ statusCode }, far) => {
       if (statusCode === 200) resolve(far)
       else {
         far.destroy()
-        reject(new Error(`the proxy of the host answered ${statusCode} for ${place}`))
+        reject(new Error(`the proxy of the host answered ${statusCode} for ${origin}`))
       }
     })
     request.on('response', ({ statusCode }) =>
-      reject(new Error(`the proxy of the host answered ${statusCode} for ${place}`)),
+      reject(new Error(`the proxy of the host answered ${statusCode} for ${origin}`)),
     )
     request.on('error', reject)
     request.end()

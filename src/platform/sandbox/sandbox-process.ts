@@ -101,7 +101,7 @@ export class SandboxProcess {
       clock,
       isAtWork: () => !this.isReady || this.#calls.size > 0,
       end: (why) => this.end(why),
-      say: (text) => this.#say('warn', text),
+      log: (text) => this.#logLine('warn', text),
     })
     // Node's permissions forbid a program to start child processes
     if (program.language !== 'node') this.#group.watch()
@@ -118,7 +118,7 @@ export class SandboxProcess {
     // callers that do not await `ready` get the error from their call
     this.ready.catch(() => undefined)
     this.ended = new Promise((resolve) => this.#watch(resolve))
-    const lines = new JsonLines(limits.lineBytes, (value) => this.#hear(value))
+    const lines = new JsonLines(limits.lineBytes, (value) => this.#receive(value))
     this.#channel.setEncoding('utf8')
     this.#channel.on('data', (piece: string) => this.#read(lines, piece))
     const callOff = later(limits.startMs, () => this.end(`it was not ready within ${limits.startMs} ms`))
@@ -141,7 +141,7 @@ export class SandboxProcess {
   }
 
   get isInDoubt(): boolean {
-    return this.#overdue.isAsking
+    return this.#overdue.isPinging
   }
 
   get cpuMs(): number {
@@ -232,7 +232,7 @@ export class SandboxProcess {
     stream?.on('error', () => undefined)
     stream?.on('data', (piece: string) => {
       this.#output += piece.length
-      for (const text of piece.split('\n')) if (text.trim() !== '') this.#say(level, this.#textOf(text))
+      for (const text of piece.split('\n')) if (text.trim() !== '') this.#logLine(level, this.#textOf(text))
       const { outputBytes } = this.#options.limits
       if (this.#output > outputBytes) this.end(`it printed more than ${outputBytes} bytes`)
     })
@@ -249,15 +249,15 @@ export class SandboxProcess {
     if (this.#unanswered > unansweredBytes) this.end(`it sent more than ${unansweredBytes} bytes without an answer`)
   }
 
-  #hear(said: unknown): void {
+  #receive(message: unknown): void {
     if (this.#why !== undefined) return
-    if (!isPlainObject(said)) return this.end('it broke the protocol: its message is not an object')
-    const { answer, ask, log, pong, ready, failed: failure } = said
-    if (typeof answer === 'number') this.#answered(answer, said)
-    else if (typeof ask === 'number') this.#asked(ask, said)
+    if (!isPlainObject(message)) return this.end('it broke the protocol: its message is not an object')
+    const { answer, ask, log, pong, ready, failed: failure } = message
+    if (typeof answer === 'number') this.#answered(answer, message)
+    else if (typeof ask === 'number') this.#answerQuestion(ask, message)
     else if (typeof pong === 'number') {
       if (!this.#overdue.ponged(pong)) this.end('it broke the protocol: it answered a ping that is not open')
-    } else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], this.#textOf(said['text']))
+    } else if (LEVELS.has(log)) this.#logLine(log as ProgramLine['level'], this.#textOf(message['text']))
     else if (this.#settleReady !== undefined && ready === true) {
       this.isReady = true
       this.#group.started()
@@ -282,7 +282,7 @@ export class SandboxProcess {
     else call.reject(failed(this.#textOf(error), 'answered'))
   }
 
-  #asked(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
+  #answerQuestion(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
     const { answer, limits, later } = this.#options
     if (this.#calls.size === 0) return this.#send({ reply, error: 'questions are only allowed during a call' })
     if (this.#questions.size >= limits.questions) {
@@ -322,8 +322,8 @@ export class SandboxProcess {
     this.#overdue.add(number, ms)
   }
 
-  #say(level: ProgramLine['level'], text: string): void {
-    this.#log.say({ level, text })
+  #logLine(level: ProgramLine['level'], text: string): void {
+    this.#log.add({ level, text })
   }
 
   #textOf(value: unknown): string {

@@ -1,6 +1,6 @@
 /** Composes the alarms service from documents and an event log in the store, and injected neighbouring services. */
 import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
-import { type JobPlaces, JobRunner } from '#jobs'
+import { type JobSlots, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import { alarmApi } from './alarm-api.ts'
@@ -17,7 +17,7 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly tenant: string
   readonly store: Store
   readonly now: () => number
@@ -58,7 +58,7 @@ class Alarms implements OperatedAlarmsService {
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { tenant, store, now, newId, causes, engine, logger, places } = options
+    const { tenant, store, now, newId, causes, engine, logger, places: slots } = options
     this.#options = options
     const collections = openCollections(tenant, store)
     this.#collections = collections
@@ -72,7 +72,7 @@ class Alarms implements OperatedAlarmsService {
     this.#writer = new AlarmWriter({ collections, committer: this.#committer, now, newId, causes, written, logger })
     this.#housekeeping = new Housekeeping(collections, this.#writer)
     const handlers = [batchHandler(this.#writer)]
-    this.#jobs = new JobRunner({ tenant, store, handlers, now, newId, timers: machineTimers, places, logger })
+    this.#jobs = new JobRunner({ tenant, store, handlers, now, newId, timers: machineTimers, slots, logger })
   }
 
   as(caller: Caller): AlarmsApi {

@@ -2,7 +2,7 @@
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { AppError } from '#kernel'
+import { AppError, type Scope } from '#kernel'
 import { machineTimers } from '#platform'
 import {
   addRoutes,
@@ -283,8 +283,12 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
-      // the scope covers reads; posts over the upgraded socket are authorized separately
-      server: { exposeHeadRoute: false, wsHandler },
+      // a socket on the path of events posts them
+      server: {
+        exposeHeadRoute: false,
+        wsHandler,
+        config: name === 'events' ? { socketScope: 'device' } : { orDevice: true },
+      },
       handler: ({ api, params: { id }, query, request, reply }) => {
         const form = acceptedForm(request.headers.accept)
         if (form === undefined) return notAcceptable(request, reply)
@@ -294,17 +298,24 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
         return sendStream({ query, request, reply, form, streaming, subscribe })
       },
     })
-  const socket = (path: `/${string}`, summary: string, wsHandler: SocketHandler, query: object = {}) =>
+  const socket = (
+    path: `/${string}`,
+    summary: string,
+    wsHandler: SocketHandler,
+    { config = {}, scope = 'read', query = {} }: { config?: object; scope?: Scope; query?: object },
+  ) =>
     route({
-      ...read,
+      method: 'GET',
+      scope,
       path,
       summary: `WebSocket: ${summary}`,
       query: query as typeof RESUMING,
       answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
-      server: { exposeHeadRoute: false, wsHandler },
+      server: { exposeHeadRoute: false, wsHandler, config },
       handler: ({ reply }) =>
         reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: ask for an upgrade' }),
     })
+  const subscribing = { query: RESUMING }
   return [
     channel('events', sockets.publish('events')),
     channel('commands', sockets.subscribe('commands')),
@@ -323,12 +334,17 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
         return sendStream({ query, request, reply, form, streaming, subscribe })
       },
     }),
-    socket('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'), RESUMING),
-    socket('/resources/:id/events/publish', 'post messages', sockets.publish('events')),
-    socket('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'), RESUMING),
-    socket('/resources/:id/commands/publish', 'send commands', sockets.publish('commands')),
-    socket('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'), RESUMING),
-    socket('/socket', 'post messages of many resources, each with its `resource`', sockets.publish('events')),
+    socket('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'), subscribing),
+    socket('/resources/:id/events/publish', 'post messages', sockets.publish('events'), { scope: 'device' }),
+    socket('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'), {
+      ...subscribing,
+      config: { orDevice: true },
+    }),
+    socket('/resources/:id/commands/publish', 'send commands', sockets.publish('commands'), { scope: 'operate' }),
+    socket('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'), subscribing),
+    socket('/socket', 'post messages of many resources, each with its `resource`', sockets.publish('events'), {
+      scope: 'device',
+    }),
   ]
 }
 

@@ -17,7 +17,7 @@
  * until they can be read), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
-import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
+import type { Caller, Feed, Issue, Json, LogPosition, Published } from '#kernel'
 import type { Followed, KeptMessage } from '#log'
 import type { Sample, Write } from '#storage'
 import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './series/series-schema.ts'
@@ -74,7 +74,7 @@ export interface FollowedStream {
   /** absent: all resources */
   readonly resource?: string
   /** place of the last seen message in the partition's log; later messages are sent first */
-  readonly since?: LogPlace
+  readonly since?: LogPosition
 }
 
 /** A part of a stream from another partition, as plain JSON. */
@@ -83,8 +83,8 @@ export type FollowedPart =
    * the first part; `place`: right before the next message; `missed`: some messages since `since` are no longer in the
    * log
    */
-  | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
-  | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
+  | { readonly here: true; readonly place?: LogPosition; readonly missed?: true }
+  | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPosition }
   /** number of messages lost because the reader was slow */
   | { readonly dropped: number }
 
@@ -184,7 +184,7 @@ export interface Subscription {
   /** number of the last seen message; later buffered messages are sent first */
   readonly after?: number
   /** place of the last seen message in the log; later messages are sent first */
-  readonly since?: LogPlace
+  readonly since?: LogPosition
   /** maximum waiting messages; default 1,000 */
   readonly most?: number
   /** what to do beyond that maximum; default `dropOldest` */
@@ -251,6 +251,8 @@ export interface ForwardedPost {
 
 /** The broker's port to resources. */
 export interface Discovery {
+  /** Returns the resource, if it exists. */
+  lookup?(id: string): object | undefined | Promise<object | undefined>
   /** Creates missing resources. Returns at once if all are known. `message`: the first message of each resource. */
   discover(
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],

@@ -1,5 +1,5 @@
 /** Composes the data broker of one tenant from its parts, the tenant's store, and neighbouring services. */
-import { EffectLedger } from '#services/shared'
+import { EffectLedger, type LookUp } from '#services/shared'
 import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
 import { PARTITION, TenantLog } from '#log'
 import { machineTimers } from '#platform'
@@ -18,6 +18,7 @@ import type {
   InternalBroker,
   TimeBounds,
 } from './contract.ts'
+import { deviceApi } from './device-api.ts'
 import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
@@ -148,9 +149,11 @@ class Broker implements InternalBroker {
     }
   }
 
-  as(_caller: Caller): BrokerApi {
-    return this.#api
+  as({ rights }: Caller): BrokerApi {
+    return rights?.resources === undefined ? this.#api : deviceApi(this.#api, rights.resources, this.#lookUp)
   }
+
+  readonly #lookUp: LookUp = (resource) => this.#dependencies.resources?.()?.lookup?.(resource)
 
   async readable(): Promise<void> {
     await Promise.all([this.#othersReadable(), this.#ownReadable()])

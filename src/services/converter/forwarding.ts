@@ -1,18 +1,19 @@
 /** Forwards results: to the broker in one post, and to the resources in one change each. */
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
+import { requireOwn } from '#services/shared'
 import type { InternalBroker, PostOptions } from '#services/broker/contract'
-import type { ResourcesService } from '#services/resources/contract'
+import type { InternalResources, ResourcesService } from '#services/resources/contract'
 import type { Converted } from './converter-schema.ts'
 import { attributesByResource } from './stored.ts'
 
 export interface Neighbours {
   readonly broker: () => InternalBroker | undefined
-  readonly resources: () => ResourcesService | undefined
+  readonly resources: () => (ResourcesService & Pick<InternalResources, 'lookup'>) | undefined
 }
 
 const UNRESOLVED = /^\$!?\{?[A-Za-z_][\w.-]*/
 /** Errors of the broker that the sender receives unchanged. */
-const PASSED_ON = new Set(['RATE_LIMITED', 'CONFLICT', 'UNAVAILABLE', 'CLOSED', 'TOO_LARGE'])
+const PASSED_ON = new Set(['FORBIDDEN', 'RATE_LIMITED', 'CONFLICT', 'UNAVAILABLE', 'CLOSED', 'TOO_LARGE'])
 
 /**
  * Resolves once everything is durable. Throws `CONVERSION` for content that the broker or the resources reject,
@@ -28,6 +29,11 @@ export async function forward(
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
+  const { rights } = caller
+  if (rights?.resources !== undefined) {
+    const named = [...changes.keys()].map((resource, i) => ({ path: `/metadata/${i}/resource`, resource }))
+    await requireOwn(rights.resources, named, (id) => needed(resources(), 'resources').lookup(id))
+  }
   // devices do not read errors, so a bad time is replaced with the time of receipt
   const options = { ...posting, badTime: 'receipt' } as const
   const posted =

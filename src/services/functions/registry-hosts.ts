@@ -1,5 +1,5 @@
 /** Determines the hosts of package registries: those in the operator's settings, or the public ones. */
-import { placeOf } from '#platform/sandbox'
+import { originOf } from '#platform/sandbox'
 
 export interface ToolSettings {
   readonly npmrc: string
@@ -18,7 +18,7 @@ export function registryHosts(
   more: readonly string[],
 ): ReadonlySet<string> {
   const named = tool === 'npm' ? npmRegistries(npmrc) : pipIndexes(pipConf)
-  const places = named.flatMap((address) => (URL.canParse(address) ? [placeOf(new URL(address))] : []))
+  const places = named.flatMap((address) => (URL.canParse(address) ? [originOf(new URL(address))] : []))
   return new Set([...places, ...more.map((one) => (/:\d+$/.test(one) ? one : `${one}:443`).toLowerCase())])
 }
 

@@ -1,6 +1,6 @@
 /** Offers the functions of one tenant: records and assets in its store, jobs that build, and processes that run. */
 import { createHash } from 'node:crypto'
-import { type JobPlaces, JobRunner } from '#jobs'
+import { type JobSlots, JobRunner } from '#jobs'
 import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { InternalModels } from '#services/models/contract'
@@ -28,7 +28,7 @@ import { ProcessRunner } from './version-runner.ts'
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
   readonly tenant: string
   readonly store: Store
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly programs: FunctionPrograms
   readonly models?: () => InternalModels | undefined
   readonly vault?: () => InternalVault | undefined

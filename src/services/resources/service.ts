@@ -1,6 +1,6 @@
 /** Composes the resources service from the store and injected neighbouring services. */
 import type { CommandOutbox } from '#services/broker/contract'
-import { type JobPlaces, JobRunner } from '#jobs'
+import { type JobSlots, JobRunner } from '#jobs'
 import { AppError, type Caller, type Issue, type Logger, messageOf, Semaphore, type StartTimer } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
@@ -26,7 +26,7 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly tenant: string
   readonly store: Store
   readonly now: () => number
@@ -79,7 +79,16 @@ class Resources implements HostedResources {
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const { tenant, store, now, newId, logger, places, managedTasks = noTasks, actuators = noActuators } = options
+    const {
+      tenant,
+      store,
+      now,
+      newId,
+      logger,
+      places: slots,
+      managedTasks = noTasks,
+      actuators = noActuators,
+    } = options
     const { later = machineTimers.later, limit = new Semaphore(RECONCILED_AT_ONCE) } = options
     this.#options = options
     const collections = openCollections(tenant, store)
@@ -97,7 +106,7 @@ class Resources implements HostedResources {
     const common = { tenant, store, now, newId, logger }
     this.outbox = new CommandRunner({ ...common, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
-    this.#jobs = new JobRunner({ ...common, handlers, places, timers: { ...machineTimers, later } })
+    this.#jobs = new JobRunner({ ...common, handlers, slots, timers: { ...machineTimers, later } })
   }
 
   as(caller: Caller): ReturnType<InternalResources['as']> {

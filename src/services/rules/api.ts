@@ -2,7 +2,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
-import { addRoutes, bodyText, Flag, linkTo, revisionCondition, routesOf, Texts, withTag } from '#services/shared'
+import {
+  addRoutes,
+  bodyText,
+  callerOf,
+  Flag,
+  linkTo,
+  revisionCondition,
+  routesOf,
+  Texts,
+  withTag,
+} from '#services/shared'
 import { CHECKED, checked, closed, type Decoded, refined } from '#services/shared/contract'
 import {
   BATCH_ACTIONS,
@@ -353,10 +363,6 @@ function outcomes({ results }: BatchStatus): object {
   const { success = {}, failure = {} } = results ?? {}
   const failed = Object.entries(failure).map(([id, { error }]) => ({ id, error }))
   return { successful: Object.keys(success), ...(failed.length > 0 && { failed }) }
-}
-
-function callerOf({ tenant, user }: FastifyRequest): Caller {
-  return { tenant, user }
 }
 
 function isNotFound(error: unknown): error is AppError {

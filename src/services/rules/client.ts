@@ -185,6 +185,7 @@ function toolClient(http: Http): ToolClient {
 function rehearsalClient(http: Http): RehearsalApi {
   return {
     run: (body) => typed(http.json('POST', '/api/rehearsals', { body })),
+    replay: (id, body) => typed(http.json('POST', pathOf`/api/tasks/${id}/replay`, { body })),
     get: (id) => typed(http.json('GET', pathOf`/api/rehearsals/${id}`)),
     events: (id, page) => typed(http.json('GET', pathOf`/api/rehearsals/${id}/events`, { query: { ...page } })),
     remove: (id) => typed(http.json('DELETE', pathOf`/api/rehearsals/${id}`)),

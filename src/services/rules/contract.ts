@@ -27,6 +27,7 @@ import type {
   Rehearsal,
   RehearsalEvents,
   RehearsalRequest,
+  ReplayRequest,
   RehearsalSummary,
 } from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
@@ -205,6 +206,8 @@ export interface ToolApi {
 export interface RehearsalApi {
   /** Returns the result, or a reference to it if the rehearsal takes longer than two seconds. */
   run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
+  /** Replays a copy of a task from one of its inputs, and compares it with what the task did. */
+  replay(id: string, request: ReplayRequest): Promise<Rehearsal | QueuedRehearsal>
   get(id: string): Promise<Rehearsal>
   events(id: string, page?: EventPage): Promise<RehearsalEvents>
   /** Cancels a rehearsal, or removes it if it has ended. */

@@ -39,7 +39,7 @@ class Rules implements InternalRules {
   readonly #runEnds: RunEnds
 
   constructor(options: RulesOptions) {
-    const { tenant, store, runner, now, newId, logger, places } = options
+    const { tenant, store, runner, now, newId, logger, places: slots } = options
     this.#options = options
     this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now)
     this.#jobs = new JobRunner({
@@ -49,7 +49,7 @@ class Rules implements InternalRules {
       now,
       newId,
       timers: machineTimers,
-      places,
+      slots,
       logger,
     })
     this.#rules = new TenantRules(options, this.#history, this.#jobs)

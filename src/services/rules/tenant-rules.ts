@@ -2,10 +2,11 @@
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
-import type { JobPlaces, JobQueue, JobRunner } from '#jobs'
+import type { JobSlots, JobQueue, JobRunner } from '#jobs'
 import type { Store } from '#storage'
 import { collectionsOf, type RulesCollections } from './collections.ts'
 import type { RulesPartition } from './partitions/rules-partition.ts'
+import type { KeptPast } from './inputs/contract.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRunner } from './runner.ts'
 import type { ResourceFinder } from './tasks/resource-filter.ts'
@@ -19,9 +20,11 @@ import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
   readonly tenant: string
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly store: Store
   readonly runner: TaskRunner
+  /** returns undefined if no inputs are kept */
+  readonly kept?: () => KeptPast | undefined
   /** returns the plugs that rules may name; the same array until they change */
   readonly plugs: () => readonly Plug[]
   /** the same plugs for runs that store nothing, where plugs may wait longer than in tasks; default `plugs` */

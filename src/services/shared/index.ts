@@ -1,7 +1,7 @@
 /** Everything that services share: routes and bodies, ordered effects, series and calendars. */
 export type { Checked } from './api/check.ts'
 export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
-export { addRoutes, type Route, routesOf } from './api/route.ts'
+export { addRoutes, callerOf, type Route, type RouteScope, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { answerPreflight } from './http/answer-preflight.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
@@ -43,6 +43,7 @@ export {
   type PeriodUnit,
   skippedDays,
 } from './series/local-periods.ts'
+export { type LookUp, type NamedResource, requireOwn } from './own-resources.ts'
 export { SampleReader } from './series/sample-reader.ts'
 export { MAX_TIME } from './series/times.ts'
 export type { ServerEvent } from './http/server-event.ts'

@@ -121,7 +121,7 @@ export class FileBlobs implements Blobs {
       } finally {
         await handle.close()
       }
-      await this.#tenant.mutex.run(path, () => this.#place(path, temporary, checked.expect))
+      await this.#tenant.mutex.run(path, () => this.#publish(path, temporary, checked.expect))
       return info
     } catch (thrown) {
       await unlink(temporary).catch(() => undefined)
@@ -131,7 +131,7 @@ export class FileBlobs implements Blobs {
   }
 
   /** Moves a finished file into place, unless the current object is not the expected one. */
-  async #place(path: string, temporary: string, expect: string | undefined): Promise<void> {
+  async #publish(path: string, temporary: string, expect: string | undefined): Promise<void> {
     if (expect !== undefined) checkExpectedEtag(path, expect, (await this.#info(path))?.etag)
     const { folders, file } = objectNames(path)
     const folder = await makeFolderAt(this.#host.root, [this.#tenant.folder, ...folders])
@@ -154,7 +154,7 @@ export class FileBlobs implements Blobs {
       throw thrown
     }
     try {
-      await this.#tenant.mutex.run(target, () => this.#place(target, temporary, undefined))
+      await this.#tenant.mutex.run(target, () => this.#publish(target, temporary, undefined))
     } finally {
       // renaming onto another link of the same file keeps both names
       await unlink(temporary).catch(() => undefined)

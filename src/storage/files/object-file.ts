@@ -136,6 +136,6 @@ function damagedObject(path: string): AppError {
 }
 
 function otherForm(path: string): AppError {
-  const said = `The file of the object ${path} was written by another version of this program`
-  return new AppError('STORE', `${said}; run that version, or put the object again`)
+  const message = `The file of the object ${path} was written by another version of this program`
+  return new AppError('STORE', `${message}; run that version, or put the object again`)
 }

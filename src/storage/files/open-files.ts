@@ -40,8 +40,8 @@ export async function openFiles({
     const base = await realpath(folder)
     const temporary = await makeFolderAt(base, ['temporary'])
     await sweep(temporary, isShared ? clock() - REMAINS_MS : Number.POSITIVE_INFINITY)
-    const own = isShared ? await makeFolderAt(base, ['temporary', randomUUID()]) : temporary
-    return new FileMedium(await makeFolderAt(base, ['objects']), own, { clock, damage, isShared })
+    const temporaryFolder = isShared ? await makeFolderAt(base, ['temporary', randomUUID()]) : temporary
+    return new FileMedium(await makeFolderAt(base, ['objects']), temporaryFolder, { clock, damage, isShared })
   } catch (thrown) {
     throw storeError(`Opening the folder of objects ${folder}`, thrown)
   }

@@ -1,7 +1,7 @@
 /** Keeps the sorted paths of one tenant, read from its folders by the first listing and then kept up to date. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { placeInOrder } from '../path-page.ts'
+import { indexInOrder } from '../path-page.ts'
 import { codeOf } from './file-errors.ts'
 import { pieceOf } from './object-name.ts'
 
@@ -59,7 +59,7 @@ export async function* pathsIn(folder: string, before: readonly Buffer[]): Async
 }
 
 function apply(paths: string[], path: string, there: boolean): void {
-  const at = placeInOrder(paths, path)
+  const at = indexInOrder(paths, path)
   const found = paths[at] === path
   if (found !== there) paths.splice(at, found ? 1 : 0, ...(there ? [path] : []))
 }

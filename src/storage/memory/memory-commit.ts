@@ -19,7 +19,7 @@ export function commitInMemory(
   const drafts = new Map<MemoryTable, Map<string, Draft>>()
   const lasts = new Map<string, number>()
   const conflicts: Conflict[] = []
-  const results = writes.map((write, place) => {
+  const results = writes.map((write, index) => {
     if (write.kind === 'append') {
       const key = `${write.log} ${write.partition}`
       const last = (lasts.get(key) ?? logs.last(write.log, write.partition)) + write.texts.length
@@ -29,7 +29,7 @@ export function commitInMemory(
     const draft = draftOf(drafts, tableOf(write.known), write.id)
     if (!isExpected(write.expect, draft.there ? draft.version : undefined)) {
       const actual = draft.there ? draft.version : 'absent'
-      conflicts.push({ place, collection: write.known.name, id: write.id, expected: write.expect, actual })
+      conflicts.push({ index, collection: write.known.name, id: write.id, expected: write.expect, actual })
       return 0
     }
     if (write.kind === 'put') {
@@ -43,10 +43,10 @@ export function commitInMemory(
     return Number(found)
   })
   if (conflicts.length > 0) throw conflictError(conflicts)
-  for (const [place, write] of writes.entries()) {
+  for (const [index, write] of writes.entries()) {
     if (write.kind === 'append') logs.append(write.log, write.partition, write.texts)
     else if (write.kind === 'delete') tableOf(write.known).delete(write.id)
-    else if (write.kind === 'put') tableOf(write.known).put(write.id, results[place] ?? 0, write.text, write.fields)
+    else if (write.kind === 'put') tableOf(write.known).put(write.id, results[index] ?? 0, write.text, write.fields)
   }
   return results
 }

@@ -53,21 +53,21 @@ export class RowIndexes {
 
   added(row: Row): void {
     for (const [field, index] of this.#byValue) addValues(index, row.fields[field], row)
-    for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
+    for (const index of this.#lists()) index.rows.splice(indexOf(index, keyOf(row, index.field), row.id), 0, row)
   }
 
   removed(row: Row): void {
     for (const [field, index] of this.#byValue) removeValues(index, row.fields[field], row)
-    for (const index of this.#lists()) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
+    for (const index of this.#lists()) index.rows.splice(indexOf(index, keyOf(row, index.field), row.id), 1)
   }
 
   change(row: Row, fields: readonly FieldValue[]): void {
     const before = row.fields
     const moved = [...this.#inOrder.values()].filter(({ field }) => field !== BY_ID && before[field] !== fields[field])
     const kept = this.#worthMoving(moved)
-    for (const index of kept) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 1)
+    for (const index of kept) index.rows.splice(indexOf(index, keyOf(row, index.field), row.id), 1)
     row.fields = fields
-    for (const index of kept) index.rows.splice(placeOf(index, keyOf(row, index.field), row.id), 0, row)
+    for (const index of kept) index.rows.splice(indexOf(index, keyOf(row, index.field), row.id), 0, row)
     for (const [field, index] of this.#byValue) {
       if (before[field] === fields[field]) continue
       removeValues(index, before[field], row)
@@ -108,7 +108,7 @@ function compareKeys(a: string | number | undefined, idA: string, b: string | nu
 }
 
 /** Returns the index of a key, or the index at which to insert it. */
-function placeOf(index: InOrder, key: string | number | undefined, id: string): number {
+function indexOf(index: InOrder, key: string | number | undefined, id: string): number {
   const { rows, field } = index
   let low = 0
   let high = rows.length

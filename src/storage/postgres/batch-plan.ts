@@ -79,7 +79,7 @@ class Draft {
   weigh({ tenant, writes }: PreparedUnit): readonly number[] | AppError {
     this.#undo = []
     const conflicts: Conflict[] = []
-    const results = writes.map((write, place) => {
+    const results = writes.map((write, index) => {
       if (write.kind === 'append') return this.#append(tenant, write)
       const slot = this.#document(write.known.name, tenant, write.id)
       const version = slot.kept.alive ? slot.kept.version : undefined
@@ -87,7 +87,7 @@ class Draft {
         return write.kind === 'expect' ? slot.kept.version : this.#change(slot, tenant, write)
       }
       const { known, id, expect } = write
-      conflicts.push({ place, collection: known.name, id, expected: expect, actual: version ?? 'absent' })
+      conflicts.push({ index, collection: known.name, id, expected: expect, actual: version ?? 'absent' })
       return 0
     })
     if (conflicts.length === 0) return results

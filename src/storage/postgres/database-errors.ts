@@ -28,12 +28,12 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
 /** `UNAVAILABLE` when the server does not respond or is full. AppErrors are returned unchanged. */
-export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
+export function storeError(database: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
   const hint = HINTS.get(codeOf(thrown) ?? '')
   const what = textOf(thrown)
   const outcome = { NOT_WRITTEN: 'nothing was written', UNKNOWN_OUTCOME: 'whether it was written is not known' }
-  const parts = [`${place}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
+  const parts = [`${database}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
   const issues: Issue[] =
     fate === undefined ? [] : [{ path: '', message: outcome[fate], severity: 'ERROR', type: fate }]
   const passes = isConnectionLoss(thrown) || codeOf(thrown) === DISK_FULL

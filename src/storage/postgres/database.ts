@@ -45,7 +45,7 @@ export class Database {
   readonly schemaName: string
   readonly schema: string
   /** description of the server and schema for messages, without the password */
-  readonly place: string
+  readonly description: string
   readonly patience: number
   readonly idleLimit: number
   /** channel of notifications, which all schemas of a database share */
@@ -69,7 +69,7 @@ export class Database {
       ...(url === undefined ? {} : { connectionString: url }),
       types: { getTypeParser },
     }
-    this.place = placeOf(this.#config)
+    this.description = descriptionOf(this.#config)
     this.#pool = new Pool({ max: READERS, ...this.#config })
     // without this listener, losing an idle connection would end the process
     this.#pool.on('error', () => undefined)
@@ -80,7 +80,7 @@ export class Database {
       const { rows, rowCount } = await this.#pool.query<Row>(statement)
       return { rows, count: rowCount ?? 0 }
     } catch (error) {
-      throw storeError(this.place, error)
+      throw storeError(this.description, error)
     }
   }
 
@@ -92,7 +92,7 @@ export class Database {
         return (await this.#pool.query<Row>(statement)).rows
       } catch (error) {
         const isOver = performance.now() - start + pause > this.patience
-        if (!isConnectionLoss(error) || (isOver && pause > 0)) throw storeError(this.place, error)
+        if (!isConnectionLoss(error) || (isOver && pause > 0)) throw storeError(this.description, error)
         if (pause > 0) await delay(pause)
       }
     }
@@ -101,7 +101,7 @@ export class Database {
   /** Runs several statements in one transaction on one connection; each may take long. */
   async transaction<R>(work: (query: Database['query']) => Promise<R>): Promise<R> {
     const client = await this.#pool.connect().catch((error: unknown) => {
-      throw storeError(this.place, error)
+      throw storeError(this.description, error)
     })
     let broken: Error | undefined
     // a lost connection is reported to this listener as well as to the pending statement
@@ -109,13 +109,13 @@ export class Database {
     client.on('error', onError)
     try {
       await client.query('begin')
-      const result = await work((statement) => ask(client, { ...statement, query_timeout: LONG_WORK }))
+      const result = await work((statement) => execute(client, { ...statement, query_timeout: LONG_WORK }))
       await client.query('commit')
       return result
     } catch (error) {
       // closing the connection instead of a rollback makes sure that nothing remains
       broken ??= error instanceof Error ? error : new Error('failed')
-      throw storeError(this.place, error)
+      throw storeError(this.description, error)
     } finally {
       client.off('error', onError)
       client.release(broken)
@@ -140,7 +140,7 @@ export class Database {
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: unknown) =>
   oid === INT8 ? Number : (types.getTypeParser as (oid: number, format?: unknown) => unknown)(oid, format)
 
-function placeOf(config: PoolConfig): string {
+function descriptionOf(config: PoolConfig): string {
   try {
     const { host, port, database } = new Client(config)
     const where = host.startsWith('/') ? host : `${host}:${port}`
@@ -156,7 +156,7 @@ function placeOf(config: PoolConfig): string {
   }
 }
 
-export async function ask<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
+export async function execute<Row extends object>(client: ClientBase, statement: Statement): Promise<Answer<Row>> {
   const { rows, rowCount } = await client.query<Row>(statement)
   return { rows, count: rowCount ?? 0 }
 }

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { ask, type Answer, type Database, type Statement } from './database.ts'
+import { execute, type Answer, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, isRace, storeError } from './database-errors.ts'
 
 /** Reads and locks inside a transaction, before anything is written. */
@@ -23,7 +23,8 @@ export interface Finish<R> {
   readonly result: R
 }
 
-type Attempt<R> = { readonly result: R } | { readonly error: unknown; readonly told: boolean; readonly lost: boolean }
+type Attempt<R> =
+  { readonly result: R } | { readonly error: unknown; readonly mayBeCommitted: boolean; readonly lost: boolean }
 
 const MAX_RACES = 50
 
@@ -44,19 +45,19 @@ export class Lane {
    * is active. The error has an issue of type `NOT_WRITTEN` or `UNKNOWN_OUTCOME`.
    */
   async run<R>(work: (look: Look) => Promise<Finish<R>>): Promise<R> {
-    const { place, patience } = this.#database
+    const { description, patience } = this.#database
     const start = performance.now()
     for (let races = 0, pause = 0; ;) {
       const attempt = await this.#attempt(work)
       if ('result' in attempt) return attempt.result
-      const { error, told, lost } = attempt
-      if (lost && told) throw storeError(place, error, 'UNKNOWN_OUTCOME')
+      const { error, mayBeCommitted, lost } = attempt
+      if (lost && mayBeCommitted) throw storeError(description, error, 'UNKNOWN_OUTCOME')
       // the first retry is immediate, since an idle connection may have been lost long ago
       if (lost && (pause === 0 || performance.now() - start + pause <= patience)) {
         if (pause > 0) await delay(pause)
         pause = Math.min(Math.max(20, pause * 2), 1000)
       } else if (!lost && isRace(error) && races < MAX_RACES) races += 1
-      else throw storeError(place, error, 'NOT_WRITTEN')
+      else throw storeError(description, error, 'NOT_WRITTEN')
     }
   }
 
@@ -76,7 +77,7 @@ export class Lane {
     try {
       client = await this.#connected()
     } catch (error) {
-      return { error, told: false, lost: true }
+      return { error, mayBeCommitted: false, lost: true }
     }
     this.#batch += 1
     const batch = this.#batch
@@ -85,7 +86,7 @@ export class Lane {
        insert into ${this.#database.schema}.lanes values ('${this.#id}', ${batch}, now())
        on conflict (id) do update set batch = excluded.batch, seen = excluded.seen`,
     )
-    const [opened, looked] = await Promise.allSettled([opening, work((statement) => ask(client, statement))])
+    const [opened, looked] = await Promise.allSettled([opening, work((statement) => execute(client, statement))])
     const early = [opened, looked].find((one) => one.status === 'rejected')
     if (early !== undefined || looked.status === 'rejected') return this.#undo(client, early?.reason)
     const { statements, result } = looked.value
@@ -103,11 +104,11 @@ export class Lane {
     const error: unknown = failed?.reason ?? new Error('the server rolled the transaction back')
     if (commit?.status === 'rejected') this.#drop(client)
     // if a statement was not sent, the commit would lack it
-    if (committing) return { error, told: true, lost: true }
-    if (!isConnectionLoss(error)) return { error, told: true, lost: false }
+    if (committing) return { error, mayBeCommitted: true, lost: true }
+    if (!isConnectionLoss(error)) return { error, mayBeCommitted: true, lost: false }
     const committed = await this.#outcome()
-    if (committed === undefined) return { error, told: true, lost: true }
-    return committed >= batch ? { result } : { error, told: false, lost: true }
+    if (committed === undefined) return { error, mayBeCommitted: true, lost: true }
+    return committed >= batch ? { result } : { error, mayBeCommitted: false, lost: true }
   }
 
   /** Ends a transaction whose COMMIT was not sent, so whatever happens to the connection, nothing is written. */
@@ -115,7 +116,7 @@ export class Lane {
     const lost = error !== undefined && isConnectionLoss(error)
     if (lost) this.#drop(client)
     else await client.query('rollback').catch(() => this.#drop(client))
-    return { error, told: false, lost }
+    return { error, mayBeCommitted: false, lost }
   }
 
   async #connected(): Promise<Client> {

@@ -94,7 +94,7 @@ class PostgresStorage implements Storage {
     return this.#opened.presence
   }
 
-  async tell(word: string): Promise<void> {
+  async notify(word: string): Promise<void> {
     await this.#opened.act(({ database }) =>
       database.read({ text: 'select pg_notify($1, $2)', values: [database.channel, word] }),
     )
@@ -170,7 +170,7 @@ class PostgresStore implements Store {
     return this.#opened.act(async ({ database }) => {
       const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::int8 as ms'
       const [time] = await database.read<StoreTime>({ text })
-      if (time === undefined) throw new AppError('STORE', `${database.place} returned no time`)
+      if (time === undefined) throw new AppError('STORE', `${database.description} returned no time`)
       return { ms: time.ms }
     })
   }

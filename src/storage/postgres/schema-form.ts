@@ -94,5 +94,5 @@ export async function openSchema(database: Database): Promise<void> {
 }
 
 function refused(database: Database, what: string, hint: string): AppError {
-  return new AppError('STORE', `${database.place}, ${what}; ${hint}`)
+  return new AppError('STORE', `${database.description}, ${what}; ${hint}`)
 }

@@ -39,11 +39,11 @@ export class SeriesNames {
     if (fresh.size === 0) return
     const names = [...fresh.values()]
     const values = [0, 1, 2].map((part) => names.map((name) => name[part]))
-    const given = 'unnest($1::text[], $2::text[], $3::text[]) as k(tenant, resource, metric)'
+    const keys = 'unnest($1::text[], $2::text[], $3::text[]) as k(tenant, resource, metric)'
     const { schema } = this.#database
     await this.#database.query({
       text: `insert into ${schema}.series (tenant, resource, metric)
-             select * from ${given}
+             select * from ${keys}
              where not exists (
                select from ${schema}.series as s
                where (s.tenant, s.resource, s.metric) = (k.tenant, k.resource, k.metric))
@@ -51,7 +51,7 @@ export class SeriesNames {
       values,
     })
     const { rows } = await this.#database.query<{ tenant: string; resource: string; metric: string; series: number }>({
-      text: `select s.tenant, s.resource, s.metric, s.series from ${given}
+      text: `select s.tenant, s.resource, s.metric, s.series from ${keys}
              join ${schema}.series as s on (s.tenant, s.resource, s.metric) = (k.tenant, k.resource, k.metric)`,
       values,
     })

@@ -134,12 +134,12 @@ export class SeriesWriter {
         return [true, false].flatMap((known) => {
           const rows = [...wanted.values()].filter((row) => row.moved && row.known === known)
           if (rows.length === 0) return []
-          const given =
+          const keys =
             'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, position)'
           const text = known
-            ? `update ${schema}.series_applied as a set position = k.position from ${given}
+            ? `update ${schema}.series_applied as a set position = k.position from ${keys}
                where (a.tenant, a.log, a.partition) = (k.tenant, k.log, k.partition)`
-            : `insert into ${schema}.series_applied select * from ${given} order by tenant, log, partition`
+            : `insert into ${schema}.series_applied select * from ${keys} order by tenant, log, partition`
           const values = [
             rows.map(({ tenant }) => tenant),
             rows.map(({ log }) => log),

@@ -71,7 +71,7 @@ export class StateWriter {
     try {
       const plan = await this.#lane.run((look) => this.#transact(units, look))
       this.#tenants.remember(tenantsOf(plan))
-      for (const [place, unit] of units.entries()) this.#answer(unit, plan.outcomes[place])
+      for (const [index, unit] of units.entries()) this.#answer(unit, plan.outcomes[index])
     } catch (error) {
       if (isLostTable(error)) for (const table of this.#tablesOf(units)) this.#tables.forget(table)
       // after a rejection, halve the batch so that other units do not fail too
@@ -170,18 +170,18 @@ export class StateWriter {
   #logChanges({ partitions }: Plan): readonly Statement[] {
     if (partitions.length === 0) return []
     const { schema } = this.#database
-    const given = 'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, last)'
+    const keys = 'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, last)'
     const lasts = (some: readonly PlannedPartition[]) => some.map(({ first, bodies }) => first + bodies.length - 1)
     const [fresh, known] = [partitions.filter((one) => !one.known), partitions.filter((one) => one.known)]
     const insert = {
       name: 'insert partitions',
       text: `insert into ${schema}.log_partitions (tenant, log, partition, first, last)
-             select tenant, log, partition, 1, last from ${given} order by tenant, log, partition`,
+             select tenant, log, partition, 1, last from ${keys} order by tenant, log, partition`,
       values: [...partitionValues(fresh), lasts(fresh)],
     }
     const update = {
       name: 'update partitions',
-      text: `update ${schema}.log_partitions as p set last = k.last from ${given}
+      text: `update ${schema}.log_partitions as p set last = k.last from ${keys}
              where (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)`,
       values: [...partitionValues(known), lasts(known)],
     }

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { AppError } from '#kernel'
 import type { Presence } from '../contract.ts'
-import { ask, type Database, type Statement } from './database.ts'
+import { execute, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 
 /** ms between attempts to reconnect */
@@ -45,9 +45,9 @@ export class StoreLock implements Presence {
   #isClosed = false
   /** functions that abort waits for the end of other processes */
   readonly #watching = new Set<() => Promise<void>>()
-  readonly #hearers: ((word: string | undefined) => void)[] = []
+  readonly #listeners: ((word: string | undefined) => void)[] = []
   /** machine time in ms; notifications sent earlier have all been received */
-  #heardUntil = Number.NEGATIVE_INFINITY
+  #notifiedUntil = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
     this.#database = database
@@ -70,7 +70,7 @@ export class StoreLock implements Presence {
       }
     } catch (error) {
       await lock.close()
-      throw error instanceof AppError ? error : storeError(database.place, error)
+      throw error instanceof AppError ? error : storeError(database.description, error)
     }
   }
 
@@ -84,14 +84,14 @@ export class StoreLock implements Presence {
     const client = this.#client
     const since = this.#heldSince
     if (client === undefined || since === undefined) return undefined
-    const asked = performance.now()
+    const started = performance.now()
     const text = `select name from unnest($1::text[]) as name where exists (select from pg_locks where ${holdsSql(`hashtextextended($2 || name, 0)`)})`
     const there = await this.#answer<{ name: string }>(client, { text, values: [names, this.#nameKey('')] })
     // after a lost session, the names of all other processes may be lost too
     if (there === undefined || this.#heldSince !== since) return undefined
     // notifications and responses arrive in order
-    this.#heardUntil = asked
-    return asked - since < SETTLING ? undefined : new Set(there.map(({ name }) => name))
+    this.#notifiedUntil = started
+    return started - since < SETTLING ? undefined : new Set(there.map(({ name }) => name))
   }
 
   /** Waits, in a separate session, until it gets the lock of the name, and releases it at once. */
@@ -102,7 +102,7 @@ export class StoreLock implements Presence {
     const ending = new Promise<void>((resolve) => (ended = resolve))
     const watcher = await this.#database.connect(`${this.#name} watching`, ended)
     try {
-      const [session] = (await ask<{ pid: number }>(watcher, { text: 'select pg_backend_pid() as pid' })).rows
+      const [session] = (await execute<{ pid: number }>(watcher, { text: 'select pg_backend_pid() as pid' })).rows
       // while waiting for a lock, the server does not notice a closed connection
       const over = (): Promise<void> => this.#terminate(session?.pid).catch(() => undefined)
       const onAbort = (): void => void over()
@@ -110,13 +110,13 @@ export class StoreLock implements Presence {
       calledOff.addEventListener('abort', onAbort, { once: true })
       try {
         const text = 'select pg_advisory_xact_lock_shared(hashtextextended($1, 0))'
-        if (!isOver()) await ask(watcher, { text, values: [this.#nameKey(name)], query_timeout: WATCH })
+        if (!isOver()) await execute(watcher, { text, values: [this.#nameKey(name)], query_timeout: WATCH })
       } finally {
         this.#watching.delete(over)
         calledOff.removeEventListener('abort', onAbort)
       }
     } catch (error) {
-      if (!isOver()) throw storeError(this.#database.place, error)
+      if (!isOver()) throw storeError(this.#database.description, error)
     } finally {
       void watcher.end().catch(() => undefined)
     }
@@ -127,12 +127,12 @@ export class StoreLock implements Presence {
     await this.#database.query({ text: 'select pg_terminate_backend($1)', values: [pid] })
   }
 
-  hear(heard: (word: string | undefined) => void): void {
-    this.#hearers.push(heard)
+  onNotification(listener: (word: string | undefined) => void): void {
+    this.#listeners.push(listener)
   }
 
-  get deafFor(): number {
-    return this.#heldSince === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#heardUntil
+  get notificationLag(): number {
+    return this.#heldSince === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#notifiedUntil
   }
 
   async close(): Promise<void> {
@@ -151,8 +151,8 @@ export class StoreLock implements Presence {
     if (holder !== undefined) return holder
     if (this.#announced !== undefined) await this.#takeName(client, this.#announced)
     if (this.#client === client) {
-      this.#heldSince = this.#heardUntil = performance.now()
-      this.#heard(undefined)
+      this.#heldSince = this.#notifiedUntil = performance.now()
+      this.#notify(undefined)
     }
     return undefined
   }
@@ -162,39 +162,39 @@ export class StoreLock implements Presence {
     const client = this.#client
     if (client === undefined) return
     const values = [this.#name]
-    await ask(client, { text: `select set_config('reflexarc.session', $1, false)`, values })
+    await execute(client, { text: `select set_config('reflexarc.session', $1, false)`, values })
     const text = `select current_setting('reflexarc.session', true) is not distinct from $1 as kept`
     // a transaction pooler would assign another, free connection to this transaction
-    const kept = await this.#database.transaction(() => ask<{ kept: boolean }>(client, { text, values }))
+    const kept = await this.#database.transaction(() => execute<{ kept: boolean }>(client, { text, values }))
     if (kept.rows[0]?.kept === true) return
     throw new AppError(
       'STORE',
-      `${this.#database.place} is reached by a pooler that lends connections for a transaction: locks of a host are lost ` +
+      `${this.#database.description} is reached by a pooler that lends connections for a transaction: locks of a host are lost ` +
         'there; name the address of the server itself, or of a pooler that lends for a session',
     )
   }
 
   async #connect(): Promise<Client> {
     const client = await this.#database.connect(this.#name, (gone) => this.#dropped(gone))
-    client.on('notification', ({ payload = '' }) => this.#heard(payload))
+    client.on('notification', ({ payload = '' }) => this.#notify(payload))
     // listens before any later read, so that no later notification is missed
-    await ask(client, { text: `listen ${this.#database.channel}` })
+    await execute(client, { text: `listen ${this.#database.channel}` })
     if (!this.#isClosed) return client
     // closed while connecting, and nothing else refers to this client
     await client.end()
-    throw new AppError('STORE', `${this.#database.place} was closed while its lock was taken again`)
+    throw new AppError('STORE', `${this.#database.description} was closed while its lock was taken again`)
   }
 
-  #heard(word: string | undefined): void {
-    for (const hear of this.#hearers) hear(word)
+  #notify(word: string | undefined): void {
+    for (const listener of this.#listeners) listener(word)
   }
 
   /** Undefined when the session was lost. */
   async #answer<Row extends object>(client: Client, statement: Statement): Promise<readonly Row[] | undefined> {
     try {
-      return (await ask<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
+      return (await execute<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
     } catch (error) {
-      if (!isConnectionLoss(error)) throw storeError(this.#database.place, error)
+      if (!isConnectionLoss(error)) throw storeError(this.#database.description, error)
       this.#dropped(client)
       return undefined
     }
@@ -213,15 +213,15 @@ export class StoreLock implements Presence {
     const key = 'hashtextextended($1, 0)'
     const values = [lock]
     for (;;) {
-      const tried = await ask<{ taken: boolean }>(client, { text: `select ${trying}(${key}) as taken`, values })
+      const tried = await execute<{ taken: boolean }>(client, { text: `select ${trying}(${key}) as taken`, values })
       if (tried.rows[0]?.taken === true) return undefined
-      const { rows } = await ask<Holder>(client, { text: holderSql(key), values })
+      const { rows } = await execute<Holder>(client, { text: holderSql(key), values })
       const [holder] = rows
       // released between the two queries
       if (holder === undefined) continue
       if (holder.name !== this.#name) return holder
       // an earlier session of this process, which the server has not ended yet
-      await ask(client, { text: 'select pg_terminate_backend($1, 5000)', values: [holder.pid] })
+      await execute(client, { text: 'select pg_terminate_backend($1, 5000)', values: [holder.pid] })
     }
   }
 
@@ -241,7 +241,7 @@ export class StoreLock implements Presence {
         return await this.close()
       } catch (error) {
         if (!isConnectionLoss(error) && this.#client !== undefined) {
-          this.#lost(storeError(this.#database.place, error))
+          this.#lost(storeError(this.#database.description, error))
           return await this.close()
         }
         await delay(PAUSE, undefined, { ref: false })
@@ -250,14 +250,14 @@ export class StoreLock implements Presence {
   }
 
   #refusal({ name, since }: Holder): AppError {
-    const { place, schemaName } = this.#database
+    const { description, schemaName } = this.#database
     const remedy =
       this.#mode === 'shared'
         ? 'It is not one of a cluster: stop it first, and start it with --cluster'
         : 'One host at a time may serve a store, unless all are started with --cluster: stop that one first, or give this one another database'
     return new AppError(
       'STORE',
-      `${place}, schema ${schemaName}, is held by another host: ${name}, since ${since}. ${remedy}`,
+      `${description}, schema ${schemaName}, is held by another host: ${name}, since ${since}. ${remedy}`,
     )
   }
 }

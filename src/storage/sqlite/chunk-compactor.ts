@@ -8,7 +8,7 @@ import {
   writeChunks,
   type StoredChunk,
 } from './chunks.ts'
-import { filtered, joinedColumns, merged, placeOf, slice, type Columns } from './columns.ts'
+import { filtered, joinedColumns, merged, indexFrom, slice, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { WrittenRows } from './written-rows.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
@@ -36,7 +36,7 @@ export class ChunkCompactor {
   /** Returns false when there are too few samples, which should then be stored as rows. */
   append(series: number, columns: Columns): boolean {
     const last = lastInChunks(this.#db, series)
-    const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
+    const start = last === undefined ? 0 : indexFrom(columns.times, last + 1)
     const fresh = slice(columns, start, columns.times.length)
     if (fresh.times.length < this.#few) return false
     const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, MAX_CHUNKS * this.#size)
@@ -112,7 +112,7 @@ export class ChunkCompactor {
         return filtered(columns, (i) => {
           if (!((columns.expires?.[i] ?? Number.NaN) <= now)) return true
           const time = columns.times[i] ?? 0
-          if (over.times[placeOf(over.times, time)] !== time) gone += 1
+          if (over.times[indexFrom(over.times, time)] !== time) gone += 1
           return false
         })
       })

@@ -53,11 +53,11 @@ export const textsTable = (form: CollectionForm): string => `t_${form.name}`
 export const idsIndexOf = (form: CollectionForm): string => `i_${form.name}_id`
 /** A combined index if one begins with the field, since every further index slows down writes. */
 export function indexOf(form: CollectionForm, field: FormField): string {
-  const place = form.together.findIndex(([first]) => first?.name === field.name)
-  return place < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, place)
+  const index = form.together.findIndex(([first]) => first?.name === field.name)
+  return index < 0 ? `i_${form.name}_${field.column}` : togetherIndexOf(form, index)
 }
 
-export const togetherIndexOf = (form: CollectionForm, place: number): string => `i_${form.name}_t${place}`
+export const togetherIndexOf = (form: CollectionForm, index: number): string => `i_${form.name}_t${index}`
 
 /** Returns the columns of `f_x` after key, tenant and id; `low` is the lower case of the id. */
 export function narrowColumns({ fields }: CollectionForm): readonly string[] {
@@ -91,12 +91,12 @@ export function createFieldTables(form: CollectionForm): string {
   const indexes = form.fields.flatMap((field) => {
     const { type, column, second, unindexed } = field
     if (unindexed || form.together.some(([first]) => first?.name === field.name)) return []
-    const place = type === 'place' ? `, ${second}` : ''
-    return [`CREATE INDEX ${indexOf(form, field)} ON ${fields} (tenant, ${column}${place});`]
+    const longitude = type === 'place' ? `, ${second}` : ''
+    return [`CREATE INDEX ${indexOf(form, field)} ON ${fields} (tenant, ${column}${longitude});`]
   })
-  for (const [place, list] of form.together.entries()) {
+  for (const [index, list] of form.together.entries()) {
     const names = list.map(({ column }) => column).join(', ')
-    indexes.push(`CREATE INDEX ${togetherIndexOf(form, place)} ON ${fields} (tenant, ${names});`)
+    indexes.push(`CREATE INDEX ${togetherIndexOf(form, index)} ON ${fields} (tenant, ${names});`)
   }
   return `
     DROP TABLE IF EXISTS ${fields};
@@ -118,8 +118,8 @@ export function createFieldTables(form: CollectionForm): string {
 export function columnValues({ fields }: CollectionForm, id: string, values: readonly FieldValue[]): ColumnValues {
   const narrow: SqlValue[] = [foldedCase(id)]
   const wide: SqlValue[] = []
-  for (const [place, { type, unindexed }] of fields.entries()) {
-    const value = values[place]
+  for (const [index, { type, unindexed }] of fields.entries()) {
+    const value = values[index]
     const columns = unindexed ? wide : narrow
     if (type === 'text') columns.push(...(typeof value === 'string' ? [value, foldedCase(value)] : [null, null]))
     else if (type === 'number') columns.push(typeof value === 'number' ? value : null)

@@ -22,7 +22,7 @@ export class CollectionTables {
   readonly #sql: Statements
   readonly #fields: ColumnTable
   readonly #wide: ColumnTable | undefined
-  readonly #texts: readonly { readonly name: string; readonly place: number }[]
+  readonly #texts: readonly { readonly name: string; readonly index: number }[]
   /** index of the number by which entries of texts are sorted; -1 if there is none */
   readonly #rank: number
   #changed = false
@@ -37,7 +37,7 @@ export class CollectionTables {
     this.#rank = form.rank === undefined ? -1 : columns.indexOf(form.rank.column)
     this.#texts = form.fields
       .filter(({ type }) => type === 'texts')
-      .map(({ name, column }) => ({ name, place: columns.indexOf(column) }))
+      .map(({ name, column }) => ({ name, index: columns.indexOf(column) }))
   }
 
   /** Returns a document's version and whether it is live; version 0 if it never existed. */
@@ -101,24 +101,24 @@ export class CollectionTables {
 
   /** Updates only changed columns: most writes change few fields, so the indexes of other fields stay untouched. */
   #update(tenant: string, key: number, before: ColumnValues, fields: ColumnValues): void {
-    if (fields.every((value, place) => value === before[place])) return
+    if (fields.every((value, index) => value === before[index])) return
     this.#retext(tenant, key, before, fields)
     for (const one of [this.#fields, this.#wide]) if (one !== undefined) this.#updateColumns(one, key, before, fields)
     this.#changed = true
   }
 
   #updateColumns({ table, columns, from }: ColumnTable, key: number, before: ColumnValues, now: ColumnValues): void {
-    const places = columns.map((_, i) => from + i).filter((place) => now[place] !== before[place])
-    if (places.length === 0) return
-    const list = places.map((place) => `${columns[place - from]} = ?`).join(', ')
-    this.#db.run(`UPDATE ${table} SET ${list} WHERE key = ?`, ...places.map((place) => now[place] ?? null), key)
+    const indexes = columns.map((_, i) => from + i).filter((index) => now[index] !== before[index])
+    if (indexes.length === 0) return
+    const list = indexes.map((index) => `${columns[index - from]} = ?`).join(', ')
+    this.#db.run(`UPDATE ${table} SET ${list} WHERE key = ?`, ...indexes.map((index) => now[index] ?? null), key)
   }
 
   /** Updates the entries in `t_x`. For an absent document, pass empty lists. */
   #retext(tenant: string, key: number, before: ColumnValues, now: ColumnValues): void {
     const [was, is] = [this.#rankOf(before), this.#rankOf(now)]
-    for (const { name, place } of this.#texts) {
-      const [old = null, next = null] = [before[place], now[place]]
+    for (const { name, index } of this.#texts) {
+      const [old = null, next = null] = [before[index], now[index]]
       if (old === next && was === is) continue
       const [had, has] = [new Set(entries(old)), new Set(entries(next))]
       const stays = (value: string): boolean => was === is && had.has(value) && has.has(value)
@@ -154,7 +154,7 @@ type Statements = ReturnType<typeof statementsOf>
 function statementsOf(form: CollectionForm) {
   const [documents, fields, texts] = [documentsTable(form), fieldsTable(form), textsTable(form)]
   const [narrow, wide] = [narrowColumns(form), wideColumns(form)]
-  const [wideRows, places] = [wideTable(form), (count: number): string => ', ?'.repeat(count)]
+  const [wideRows, parameters] = [wideTable(form), (count: number): string => ', ?'.repeat(count)]
   const joined = wide.length === 0 ? '' : ` JOIN ${wideRows} USING (key)`
   return {
     find: `SELECT key, version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
@@ -163,9 +163,9 @@ function statementsOf(form: CollectionForm) {
           ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body, sum = ?4 + version + 1
           RETURNING key, version`,
     bury: `UPDATE ${documents} SET body = NULL WHERE tenant = ? AND id = ? AND body IS NOT NULL RETURNING key`,
-    index: `INSERT INTO ${fields} (key, tenant, id, ${narrow.join(', ')}) VALUES (?, ?, ?${places(narrow.length)})`,
+    index: `INSERT INTO ${fields} (key, tenant, id, ${narrow.join(', ')}) VALUES (?, ?, ?${parameters(narrow.length)})`,
     unindex: `DELETE FROM ${fields} WHERE key = ?`,
-    widen: `INSERT INTO ${wideRows} (key, ${wide.join(', ')}) VALUES (?${places(wide.length)})`,
+    widen: `INSERT INTO ${wideRows} (key, ${wide.join(', ')}) VALUES (?${parameters(wide.length)})`,
     unwiden: `DELETE FROM ${wideRows} WHERE key = ?`,
     searched: `SELECT ${[...narrow, ...wide].join(', ')} FROM ${fields}${joined} WHERE key = ?`,
     text: `INSERT INTO ${texts} (tenant, field, value, rank, key) VALUES (?, ?, ?, ?, ?)`,

@@ -38,7 +38,7 @@ export function expiryAt({ expires }: Columns, i: number): number | undefined {
 }
 
 /** Returns the index of the first time that is not before the given one. */
-export function placeOf(times: Float64Array, time: number): number {
+export function indexFrom(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -62,7 +62,7 @@ export function slice(columns: Columns, start: number, end: number): Columns {
 
 export function between(columns: Columns, from: number, until: number): Columns {
   const { times } = columns
-  return slice(columns, placeOf(times, from), placeOf(times, until + 1))
+  return slice(columns, indexFrom(times, from), indexFrom(times, until + 1))
 }
 
 /** Merges two sets of samples by time; at equal times the newer set wins. */
@@ -95,13 +95,13 @@ export function joinedColumns(parts: readonly Columns[]): Columns {
 }
 
 /** Returns the same object when all match. */
-export function filtered(columns: Columns, keeps: (place: number) => boolean): Columns {
+export function filtered(columns: Columns, keeps: (index: number) => boolean): Columns {
   const { length } = columns.times
-  let place = 0
-  while (place < length && keeps(place)) place += 1
-  if (place === length) return columns
+  let first = 0
+  while (first < length && keeps(first)) first += 1
+  if (first === length) return columns
   const builder = new ColumnsBuilder(length)
-  for (let i = 0; i < length; i += 1) if (i < place || (i > place && keeps(i))) builder.take(columns, i)
+  for (let i = 0; i < length; i += 1) if (i < first || (i > first && keeps(i))) builder.take(columns, i)
   return builder.columns()
 }
 
@@ -137,19 +137,19 @@ export class ColumnsBuilder {
 
   /** Adds a sample from a row, where `other` is a text, or a truth value as 0 or 1. */
   add(time: number, value: number | null, other: string | number | null, expires: number | null): void {
-    const i = this.#place(time, expires ?? Number.NaN)
+    const i = this.#add(time, expires ?? Number.NaN)
     if (value !== null) this.#values[i] = value
     else if (typeof other === 'number') this.#other(i, TRUTH, other)
     else this.#other(i, TEXT, this.#word(other ?? ''))
   }
 
-  take(from: Columns, place: number): void {
+  take(from: Columns, index: number): void {
     this.put(
-      from.times[place] ?? 0,
-      from.kinds?.[place] ?? NUMBER,
-      from.values[place] ?? 0,
+      from.times[index] ?? 0,
+      from.kinds?.[index] ?? NUMBER,
+      from.values[index] ?? 0,
       from.words,
-      from.expires?.[place],
+      from.expires?.[index],
     )
   }
 
@@ -167,7 +167,7 @@ export class ColumnsBuilder {
 
   /** Adds a sample as stored in columns; a text is looked up in `words`. */
   put(time: number, kind: number, value: number, words: readonly string[], expires = Number.NaN): void {
-    const i = this.#place(time, expires)
+    const i = this.#add(time, expires)
     // turns -0 into 0
     if (kind === NUMBER) this.#values[i] = value + 0
     else this.#other(i, kind, kind === TEXT ? this.#word(words[value] ?? '') : value)
@@ -185,7 +185,7 @@ export class ColumnsBuilder {
     }
   }
 
-  #place(time: number, expires: number): number {
+  #add(time: number, expires: number): number {
     const i = this.#count
     if (i === this.#times.length) this.#grow(i + 1)
     this.#count += 1
@@ -220,9 +220,9 @@ export class ColumnsBuilder {
   #word(word: string): number {
     const known = this.#words.get(word)
     if (known !== undefined) return known
-    const place = this.#words.size
-    this.#words.set(word, place)
-    return place
+    const index = this.#words.size
+    this.#words.set(word, index)
+    return index
   }
 }
 
@@ -235,9 +235,9 @@ export function inOrder(columns: Columns): Columns {
   const order = Uint32Array.from(times, (_, i) => i)
   order.sort((one, other) => (times[one] ?? 0) - (times[other] ?? 0) || one - other)
   const builder = new ColumnsBuilder(times.length)
-  for (const [at, place] of order.entries()) {
+  for (const [at, index] of order.entries()) {
     const next = order[at + 1]
-    if (next === undefined || times[next] !== times[place]) builder.take(columns, place)
+    if (next === undefined || times[next] !== times[index]) builder.take(columns, index)
   }
   return builder.columns()
 }

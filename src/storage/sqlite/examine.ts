@@ -95,11 +95,11 @@ function structureOf(db: Database, file: FileName): Damage[] {
   }
 }
 
-type Lost = Omit<Damage, 'place' | 'problem'>
+type LostData = Omit<Damage, 'place' | 'problem'>
 
-export function lostWith(db: Database, table: string, row: Row): readonly Lost[] {
+export function lostWith(db: Database, table: string, row: Row): readonly LostData[] {
   const number = (column: string): number => numberAt(row, column) ?? 0
-  const span = (from: number, until: number, count: number): Pick<Lost, 'from' | 'until' | 'count'> => {
+  const span = (from: number, until: number, count: number): Pick<LostData, 'from' | 'until' | 'count'> => {
     return { from, until, count }
   }
   switch (table) {
@@ -140,15 +140,15 @@ export function lostWith(db: Database, table: string, row: Row): readonly Lost[]
   }
 }
 
-function seriesAt(db: Database, key: number): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+function seriesAt(db: Database, key: number): Pick<LostData, 'tenant' | 'name' | 'metric'> {
   return named(db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', key))
 }
 
-function streamAt(db: Database, key: number): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+function streamAt(db: Database, key: number): Pick<LostData, 'tenant' | 'name' | 'metric'> {
   return named(db.row<[string, string, string]>('SELECT tenant, resource, stream FROM streams WHERE key = ?', key))
 }
 
-function named(row: readonly [string, string, string] | undefined): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+function named(row: readonly [string, string, string] | undefined): Pick<LostData, 'tenant' | 'name' | 'metric'> {
   const [tenant = '?', name = '?', metric = '?'] = row ?? []
   return { tenant, name, metric }
 }
@@ -159,7 +159,7 @@ function spansOf(
   width: number,
   time: number,
   keyOf: (numbers: Float64Array, at: number) => number,
-): readonly (readonly [key: number, Required<Pick<Lost, 'from' | 'until' | 'count'>>])[] {
+): readonly (readonly [key: number, Required<Pick<LostData, 'from' | 'until' | 'count'>>])[] {
   const spans = new Map<number, { from: number; until: number; count: number }>()
   for (let at = 0; at + width <= numbers.length; at += width) {
     const moment = numbers[at + time] ?? 0

@@ -103,7 +103,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
     this.#batches++
     try {
       const { wire, transfer } = this.#pack(batch.map(({ job }) => job))
-      const answers = this.#unpack(await this.#thread.ask(wire, transfer))
+      const answers = this.#unpack(await this.#thread.send(wire, transfer))
       this.#commits += 1
       this.#lastCommitAt = performance.now()
       this.#lastCommitMs = this.#lastCommitAt - (batch[0]?.since ?? this.#lastCommitAt)

@@ -55,9 +55,9 @@ export class MessagesBuilder {
     this.#ends.push(this.#characters)
   }
 
-  take(from: MessageColumns, place: number): void {
+  take(from: MessageColumns, index: number): void {
     const { streams, times, expires } = from
-    this.add(streams[place] ?? 0, times[place] ?? 0, expires?.[place] ?? Number.NaN, bodyAt(from, place))
+    this.add(streams[index] ?? 0, times[index] ?? 0, expires?.[index] ?? Number.NaN, bodyAt(from, index))
   }
 
   takeAll(from: MessageColumns): void {
@@ -84,8 +84,8 @@ export class MessagesBuilder {
   }
 }
 
-export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>, place: number): string {
-  return bodies.slice(place === 0 ? 0 : ends[place - 1], ends[place])
+export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>, index: number): string {
+  return bodies.slice(index === 0 ? 0 : ends[index - 1], ends[index])
 }
 
 export interface BlockHead {
@@ -112,9 +112,9 @@ export function storeMessages(db: Database, key: number, columns: MessageColumns
   const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
   const due = first === Infinity ? null : first
   const stamps = [bytesOf(streams), bytesOf(times), expires === undefined ? null : bytesOf(expires)] as const
-  const places = bytesOf(ends)
+  const offsets = bytesOf(ends)
   const sum = sumOf([key, times.length, due], ...stamps)
-  db.run(STORE, key, times.length, due, ...stamps, sum, places, bodies, sumOf([key], places, bodies))
+  db.run(STORE, key, times.length, due, ...stamps, sum, offsets, bodies, sumOf([key], offsets, bodies))
   return { key, count: times.length, size: bodies.length, expires: first }
 }
 
@@ -182,11 +182,11 @@ export function arrivedMessages(db: Database, stream: number): readonly ArrivedM
   for (const columns of storedMessages(db)) {
     const { streams, times, expires } = columns
     for (let at = streams.indexOf(stream); at >= 0; at = streams.indexOf(stream, at + 1)) {
-      const place = at
+      const index = at
       found.push({
-        time: times[place] ?? 0,
-        expires: expires?.[place] ?? Number.NaN,
-        body: () => bodyAt(columns, place),
+        time: times[index] ?? 0,
+        expires: expires?.[index] ?? Number.NaN,
+        body: () => bodyAt(columns, index),
       })
     }
   }

@@ -65,7 +65,7 @@ export class MessageWriter {
     }
     const waiting = this.#allWaiting()
     for (const [key] of this.#db.rows<[number]>(STREAMS, tenant, resource)) {
-      waiting.remove(waiting.of(key).filter((place) => isWithin(waiting.timeOf(place), from, until)))
+      waiting.remove(waiting.of(key).filter((index) => isWithin(waiting.timeOf(index), from, until)))
     }
     this.#db.run(REMOVE, tenant, resource, from, until)
   }
@@ -103,8 +103,8 @@ export class MessageWriter {
 
   #prune(stream: number, from: number, until: number, keep: number): void {
     const waiting = this.#allWaiting()
-    const places = waiting.of(stream)
-    const distinct = waiting.distinct(places)
+    const indexes = waiting.of(stream)
+    const distinct = waiting.distinct(indexes)
     const [first] = distinct
     if (first !== undefined) {
       // otherwise an equal row would become visible again
@@ -112,12 +112,12 @@ export class MessageWriter {
         this.#makeAllRows()
         return this.#prune(stream, from, until, keep)
       }
-      if (distinct.length < places.length) {
+      if (distinct.length < indexes.length) {
         const counted = new Set(distinct)
-        waiting.remove(places.filter((place) => !counted.has(place)))
+        waiting.remove(indexes.filter((index) => !counted.has(index)))
       }
       const older = distinct.slice(0, Math.max(0, distinct.length - keep))
-      waiting.remove(older.filter((place) => isWithin(waiting.timeOf(place), from, until)))
+      waiting.remove(older.filter((index) => isWithin(waiting.timeOf(index), from, until)))
     }
     // looks up the newest message to remove, since a list of all kept messages would be rebuilt for each message
     const [time, key] = this.#db.row<[number, number]>(NEWEST_BUT, stream, Math.max(0, keep - distinct.length)) ?? []
@@ -146,11 +146,11 @@ export class MessageWriter {
   }
 
   /** The order within each stream stays the same. */
-  #replace(heads: readonly BlockHead[], waiting: WaitingMessages, places: Iterable<number>): BlockHead[] {
+  #replace(heads: readonly BlockHead[], waiting: WaitingMessages, indexes: Iterable<number>): BlockHead[] {
     const blocks: MessageColumns[] = []
     const builder = new MessagesBuilder()
-    for (const place of places) {
-      const { columns, at } = waiting.at(place)
+    for (const index of indexes) {
+      const { columns, at } = waiting.at(index)
       builder.take(columns, at)
       if (builder.isFull) blocks.push(builder.columns())
     }
@@ -177,9 +177,9 @@ export class MessageWriter {
   }
 
   #writeRows(waiting: WaitingMessages): void {
-    const places = waiting.staying()
-    this.#rows.run(places.length, (row, values, from) => {
-      const { columns, at } = waiting.at(places[row] ?? 0)
+    const indexes = waiting.staying()
+    this.#rows.run(indexes.length, (row, values, from) => {
+      const { columns, at } = waiting.at(indexes[row] ?? 0)
       const body = bodyAt(columns, at)
       const expires = columns.expires?.[at] ?? Number.NaN
       const [stream, time] = [columns.streams[at] ?? 0, columns.times[at] ?? 0]
@@ -193,8 +193,8 @@ export class MessageWriter {
   }
 
   /** Valid until the same parameter is filled again; a buffer per row would cost more than its digest. */
-  #digest(text: string, place: number): Uint8Array {
-    const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
+  #digest(text: string, index: number): Uint8Array {
+    const digest = this.#digests[index] ?? Buffer.alloc(DIGEST_BYTES)
     digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')
     return digest
   }

@@ -28,7 +28,7 @@ export interface Driver {
   /** SQL for the conditions that the index covers */
   readonly part: Sql
   /** indexes of the conditions that `part` replaces; when another path drives the query, their usual text is used */
-  readonly places: ReadonlySet<number>
+  readonly indexes: ReadonlySet<number>
   /** a condition that is cheaper to count, and matches at least as many rows */
   readonly counted?: { readonly from: string; readonly where: Sql }
   /** an alternative that looks up each row, which is less work for very many scattered rows */
@@ -50,45 +50,45 @@ interface TogetherDriver extends Driver {
 
 /** At least `least` fields have an `eq` condition; longest match first. */
 export function togetherDriversOf({ form, where }: Planned, least: number): readonly TogetherDriver[] {
-  const placeOf = new Map<string, number>()
-  for (const [place, condition] of where.entries()) {
-    if (!('any' in condition) && condition.op === 'eq') placeOf.set(condition.field, place)
+  const indexOf = new Map<string, number>()
+  for (const [index, condition] of where.entries()) {
+    if (!('any' in condition) && condition.op === 'eq') indexOf.set(condition.field, index)
   }
   const drivers = form.together.flatMap((list, at): readonly TogetherDriver[] => {
-    const missing = list.findIndex(({ name }) => !placeOf.has(name))
-    const asked = missing < 0 ? list : list.slice(0, missing)
-    if (asked.length < least) return []
-    const places = asked.flatMap(({ name }) => placeOf.get(name) ?? [])
-    const parts = places.flatMap((place) => where[place] ?? []).map((condition) => conditionSql(form, condition))
+    const missing = list.findIndex(({ name }) => !indexOf.has(name))
+    const covered = missing < 0 ? list : list.slice(0, missing)
+    if (covered.length < least) return []
+    const indexes = covered.flatMap(({ name }) => indexOf.get(name) ?? [])
+    const parts = indexes.flatMap((index) => where[index] ?? []).map((condition) => conditionSql(form, condition))
     const part = {
       text: parts.map(({ text }) => text).join(' AND '),
       values: parts.flatMap(({ values }) => values),
     }
     const from = indexed(form, togetherIndexOf(form, at))
-    return [{ from, part, places: new Set(places), next: list[asked.length]?.name }]
+    return [{ from, part, indexes: new Set(indexes), next: list[covered.length]?.name }]
   })
-  return drivers.sort((a, b) => b.places.size - a.places.size)
+  return drivers.sort((a, b) => b.indexes.size - a.indexes.size)
 }
 
 export function driversOf(planned: Planned): readonly Driver[] {
   const { form, tenant, where } = planned
-  const byField = new Map<string, { readonly conditions: Condition[]; readonly places: Set<number> }>()
+  const byField = new Map<string, { readonly conditions: Condition[]; readonly indexes: Set<number> }>()
   const drivers: Driver[] = []
-  for (const [place, condition] of where.entries()) {
+  for (const [index, condition] of where.entries()) {
     if ('any' in condition || !ANSWERED.has(condition.op)) continue
     const entries = entriesSql(form, tenant, condition)
     if (entries !== undefined) {
-      drivers.push(entriesDriver(planned, place, entries))
+      drivers.push(entriesDriver(planned, index, entries))
       continue
     }
     const known = byField.get(condition.field)
-    if (known === undefined) byField.set(condition.field, { conditions: [condition], places: new Set([place]) })
+    if (known === undefined) byField.set(condition.field, { conditions: [condition], indexes: new Set([index]) })
     else {
       known.conditions.push(condition)
-      known.places.add(place)
+      known.indexes.add(index)
     }
   }
-  for (const [name, { conditions, places }] of byField) {
+  for (const [name, { conditions, indexes }] of byField) {
     const { field } = fieldOf(form, name)
     if (field !== 'id' && field.unindexed) continue
     const index = field === 'id' ? idsIndexOf(form) : indexOf(form, field)
@@ -97,37 +97,37 @@ export function driversOf(planned: Planned): readonly Driver[] {
       text: parts.map(({ text }) => `(${text})`).join(' AND '),
       values: parts.flatMap((one) => one.values),
     }
-    drivers.push({ from: indexed(form, index), part, places, endless: conditions.every(isEndless) })
+    drivers.push({ from: indexed(form, index), part, indexes, endless: conditions.every(isEndless) })
   }
   // a single field has an index of its own
   return [...togetherDriversOf(planned, 2), ...drivers].slice(0, MAX_ASKED)
 }
 
 /** Finds rows through the entries of a text. With several texts, a row may have several matching entries. */
-function entriesDriver(planned: Planned, place: number, { text, values, single }: Sql & { single: boolean }): Driver {
+function entriesDriver(planned: Planned, index: number, { text, values, single }: Sql & { single: boolean }): Driver {
   const { form } = planned
   const table = `${textsTable(form)} AS t`
-  const own = { places: new Set([place]), counted: { from: table, where: { text, values } } }
+  const common = { indexes: new Set([index]), counted: { from: table, where: { text, values } } }
   if (single) {
     const part = { text: `${text} AND f.key = t.key`, values }
     const rows = { from: `${table} CROSS JOIN ${indexed(form, undefined)}`, part }
     const beside = besideOf(planned)
-    if (beside === undefined) return { ...own, ...rows, ranked: true }
+    if (beside === undefined) return { ...common, ...rows, ranked: true }
     const from = `${table} CROSS JOIN ${indexed(form, beside)}`
     const same = `${part.text} AND f.${form.rank?.column} IS nullif(t.rank, -9e999)`
-    return { ...own, from, part: { text: same, values }, rows, ranked: true }
+    return { ...common, from, part: { text: same, values }, rows, ranked: true }
   }
   const keys = { text: `f.key IN (SELECT t.key FROM ${table} WHERE ${text})`, values }
-  return { ...own, from: indexed(form, undefined), part: keys }
+  return { ...common, from: indexed(form, undefined), part: keys }
 }
 
 /** Such an index is compact, whereas the rows are scattered over the file. */
 function besideOf({ form, where }: Planned): string | undefined {
   const equal = new Set(where.map((one) => ('any' in one || one.op !== 'eq' ? undefined : one.field)))
   let best = -1
-  for (const [place, list] of form.together.entries()) {
+  for (const [index, list] of form.together.entries()) {
     const fits = list.at(-1)?.name === form.rank?.name && list.slice(0, -1).every(({ name }) => equal.has(name))
-    if (fits && list.length > (form.together[best]?.length ?? 0)) best = place
+    if (fits && list.length > (form.together[best]?.length ?? 0)) best = index
   }
   return best < 0 ? undefined : togetherIndexOf(form, best)
 }

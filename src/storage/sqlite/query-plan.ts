@@ -31,7 +31,7 @@ export type FirstOrder = { readonly field: string; readonly descending: boolean 
 export function sourceOfPage(planned: Planned, first: FirstOrder, depth: number): Source {
   const { form, where } = planned
   const straight = togetherDriversOf(planned, 1).find(
-    ({ places, next }) => places.size === where.length && next !== undefined && next === first?.field,
+    ({ indexes, next }) => indexes.size === where.length && next !== undefined && next === first?.field,
   )
   if (straight !== undefined) return driven(planned, straight)
   const isRanked = first?.descending === true && first.field === form.rank?.name
@@ -58,12 +58,12 @@ export function sourceOfCount(planned: Planned): Source {
   const { db, form, where } = planned
   const drivers = driversOf(planned)
   // a count that one index covers reads no rows
-  const whole = drivers.find(({ places }) => places.size === where.length)
+  const whole = drivers.find(({ indexes }) => indexes.size === where.length)
   if (whole !== undefined) return driven(planned, whole)
   const covering = coveringOf(planned)
   if (covering !== undefined) {
-    const asked = drivers.filter(({ endless }) => endless !== true)
-    const driver = fewest(planned, asked, FEW)
+    const bounded = drivers.filter(({ endless }) => endless !== true)
+    const driver = fewest(planned, bounded, FEW)
     return driver === undefined ? walkedIn(planned, covering) : driven(planned, driver)
   }
   const [rows = 0] = db.row<[number | null]>(`SELECT max(key) FROM ${fieldsTable(form)}`) ?? []
@@ -102,13 +102,13 @@ function orderIndexOf(form: CollectionForm, first: FirstOrder): string | undefin
 
 /** Returns an index with all fields of the query, preferably one whose first field has a condition. */
 function coveringOf({ form, where }: Planned, begins?: string): string | undefined {
-  const asked = new Set(where.map((condition) => ('any' in condition ? undefined : condition.field)))
+  const fields = new Set(where.map((condition) => ('any' in condition ? undefined : condition.field)))
   const fits = (list: readonly FormField[]): boolean =>
-    [...asked].every((name) => list.some((field) => field.name === name)) &&
+    [...fields].every((name) => list.some((field) => field.name === name)) &&
     (begins === undefined || list[0]?.name === begins)
-  const places = form.together.flatMap((list, place) => (fits(list) ? [place] : []))
-  const place = places.find((one) => asked.has(form.together[one]?.[0]?.name)) ?? places[0]
-  return place === undefined ? undefined : togetherIndexOf(form, place)
+  const indexes = form.together.flatMap((list, index) => (fits(list) ? [index] : []))
+  const index = indexes.find((one) => fields.has(form.together[one]?.[0]?.name)) ?? indexes[0]
+  return index === undefined ? undefined : togetherIndexOf(form, index)
 }
 
 /**
@@ -119,21 +119,21 @@ function siftedOf(planned: Planned, depth: number): Source | undefined {
   const { form, tenant, where, wide } = planned
   const known = where.filter((condition): condition is FieldCondition => 'field' in condition)
   if (form.rank === undefined || wide || known.length < where.length) return undefined
-  const place = form.together.findIndex(
+  const index = form.together.findIndex(
     (list) =>
       list.at(-1)?.name === form.rank?.name &&
       known.every(({ field }) => list.some(({ name }) => name === field)) &&
       known.some((condition) => condition.field === list[0]?.name && isRange(condition)),
   )
-  const [first] = form.together[place] ?? []
+  const [first] = form.together[index] ?? []
   if (first === undefined) return undefined
-  const from = indexed(form, togetherIndexOf(form, place))
+  const from = indexed(form, togetherIndexOf(form, index))
   const ranges = known.filter(({ field }) => field === first.name).map((condition) => rangeSql(form, condition))
   const range = {
     text: ranges.map(({ text }) => `(${text})`).join(' AND '),
     values: ranges.flatMap((one) => one.values),
   }
-  if (fewest(planned, [{ from, part: range, places: new Set() }], MAX_LOOKED_UP) === undefined) return undefined
+  if (fewest(planned, [{ from, part: range, indexes: new Set() }], MAX_LOOKED_UP) === undefined) return undefined
   const all = allSql(form, where)
   const rank = `coalesce(f.${form.rank.column}, -9e999)`
   const ranks = `SELECT ${rank} AS rank FROM ${from} WHERE f.tenant = ? AND ${all.text} ORDER BY f.${first.column} DESC LIMIT -1`
@@ -147,11 +147,11 @@ function siftedOf(planned: Planned, depth: number): Source | undefined {
   }
 }
 
-function driven(planned: Planned, { from, part, places }: Driver): Source {
+function driven(planned: Planned, { from, part, indexes }: Driver): Source {
   const { form, where } = planned
   const others = allSql(
     form,
-    where.filter((_, place) => !places.has(place)),
+    where.filter((_, index) => !indexes.has(index)),
   )
   return {
     from: joined(planned, from),

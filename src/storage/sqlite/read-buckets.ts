@@ -26,11 +26,11 @@ export const FIGURES = 7
 
 export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
   const { tenant, resources, metric, from, until, width, now } = read
-  const asked = seriesOf(db, tenant, resources, metric)
-  const newer = arrivedOf(db, new Set(asked.map(({ key }) => key)), from, until - 1)
+  const series = seriesOf(db, tenant, resources, metric)
+  const newer = arrivedOf(db, new Set(series.map(({ key }) => key)), from, until - 1)
   const span = { from, until: until - 1, now }
   const found = new FoundBuckets(from, width)
-  for (const { key } of asked) {
+  for (const { key } of series) {
     found.begin()
     for (const columns of columnsOf(db, key, newer.get(key), span)) found.add(columns)
   }
@@ -185,14 +185,14 @@ class FoundValues {
   /** values that are not numbers, by bucket */
   #others: Map<number, SampleValue> | undefined
 
-  set(slot: number, columns: Columns, place: number): void {
+  set(slot: number, columns: Columns, index: number): void {
     if (columns.kinds === undefined) {
       this.#numbers = withRoom(this.#numbers, slot + 1)
-      this.#numbers[slot] = columns.values[place] ?? 0
+      this.#numbers[slot] = columns.values[index] ?? 0
       this.#others?.delete(slot)
       return
     }
-    const value = valueAt(columns, place)
+    const value = valueAt(columns, index)
     if (typeof value === 'number') {
       this.#numbers = withRoom(this.#numbers, slot + 1)
       this.#numbers[slot] = value

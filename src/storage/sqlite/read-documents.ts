@@ -17,7 +17,7 @@ export interface DocumentColumns {
   readonly bodies: readonly string[]
 }
 
-interface Asked {
+interface CollectionOfTenant {
   readonly form: CollectionForm
   readonly tenant: string
 }
@@ -30,22 +30,22 @@ export interface PageQuery {
   readonly afterId: string | undefined
 }
 
-interface PageRead extends Asked {
+interface PageRead extends CollectionOfTenant {
   readonly kind: 'find' | 'ids'
   readonly query: PageQuery
 }
 
-interface GetManyRead extends Asked {
+interface GetManyRead extends CollectionOfTenant {
   readonly kind: 'getMany'
   readonly ids: readonly string[]
 }
 
-interface CountRead extends Asked {
+interface CountRead extends CollectionOfTenant {
   readonly kind: 'count'
   readonly where: readonly Condition[]
 }
 
-interface CountByRead extends Asked {
+interface CountByRead extends CollectionOfTenant {
   readonly kind: 'countBy'
   readonly field: string
   readonly where: readonly Condition[]
@@ -95,14 +95,19 @@ function find(db: Database, read: PageRead): DocumentColumns {
 
 function getMany(db: Database, read: GetManyRead): DocumentColumns {
   const columns = rowsOf(db, read, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(read.ids), read.tenant])
-  const asked = new Set(read.ids)
-  const other = columns.ids.find((id) => !asked.has(id))
+  const requested = new Set(read.ids)
+  const other = columns.ids.find((id) => !requested.has(id))
   if (other !== undefined) throw damagedDocument(read.form.name, read.tenant, other)
   return columns
 }
 
 /** Returns documents in the order of their keys. One statement is much faster than many. */
-function rowsOf(db: Database, { form, tenant }: Asked, are: string, values: readonly string[]): DocumentColumns {
+function rowsOf(
+  db: Database,
+  { form, tenant }: CollectionOfTenant,
+  are: string,
+  values: readonly string[],
+): DocumentColumns {
   const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
   const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body, d.sum ${from}`, ...values)
   for (const row of rows) checkDocument(form, tenant, row[0], row)
@@ -121,8 +126,8 @@ function page(db: Database, { form, tenant, query }: PageRead): readonly (readon
   const where = [...conditions, ...after]
   const wide = where.some((one) => isWide(form, one)) || sort.some(({ field }) => isWideField(form, field))
   const source = sourceOfPage({ db, form, tenant, where, wide }, sort[0], offset + limit)
-  const order = sort.map(({ field, descending }, place) =>
-    place === 0 && source.first !== undefined ? `${source.first} DESC` : orderText(form, field, descending),
+  const order = sort.map(({ field, descending }, index) =>
+    index === 0 && source.first !== undefined ? `${source.first} DESC` : orderText(form, field, descending),
   )
   const sql = `
     SELECT f.id, f.key FROM ${source.from} WHERE f.tenant = ? AND ${source.where.text}
@@ -182,10 +187,10 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
 export function checkDocument(
   { name }: CollectionForm,
   tenant: string,
-  asked: string,
+  requested: string,
   [id, version, body, sum]: DocumentRow,
 ): void {
-  if (id !== asked || sumOf([], tenant, id, body) !== sum - version) throw damagedDocument(name, tenant, asked)
+  if (id !== requested || sumOf([], tenant, id, body) !== sum - version) throw damagedDocument(name, tenant, requested)
 }
 
 function damagedDocument(collection: string, tenant: string, id: string): AppError {

@@ -31,7 +31,7 @@ export interface LatestRead {
 /** Samples as columns, which transfer fast between threads. */
 export interface FoundColumns extends SampleColumns {
   /** index of each sample's resource in the query's `resources`; undefined for a single resource */
-  readonly places: Uint16Array<ArrayBuffer> | undefined
+  readonly indexes: Uint16Array<ArrayBuffer> | undefined
   /** NaN for a sample that does not expire; undefined when none expires */
   readonly expires: Float64Array<ArrayBuffer> | undefined
 }
@@ -44,7 +44,7 @@ export interface LatestRow {
 }
 
 export interface RequestedSeries {
-  readonly place: number
+  readonly index: number
   readonly key: number
 }
 
@@ -56,20 +56,22 @@ export function seriesOf(
   metric: string,
 ): readonly RequestedSeries[] {
   const sql = 'SELECT key FROM series WHERE tenant = ? AND resource = ? AND metric = ?'
-  return resources.flatMap((resource, place) => {
+  return resources.flatMap((resource, index) => {
     const [key] = db.row<[number]>(sql, tenant, resource, metric) ?? []
     if (key === undefined) return []
     requireNamed(db, 'series', key, [tenant, resource, metric])
-    return [{ place, key }]
+    return [{ index, key }]
   })
 }
 
 export function readRange(db: Database, read: RangeRead): FoundColumns {
   const { tenant, resources, metric, from, until, descending, limit, now } = read
-  const asked = seriesOf(db, tenant, resources, metric)
-  const newer = arrivedOf(db, new Set(asked.map(({ key }) => key)), from, until)
+  const series = seriesOf(db, tenant, resources, metric)
+  const newer = arrivedOf(db, new Set(series.map(({ key }) => key)), from, until)
   const span = { from, until, descending, now }
-  const cursors = asked.map(({ place, key }) => new Cursor(columnsOf(db, key, newer.get(key), span), place, descending))
+  const cursors = series.map(
+    ({ index, key }) => new Cursor(columnsOf(db, key, newer.get(key), span), index, descending),
+  )
   const [only] = cursors
   const found = new FoundSamples()
   if (cursors.length === 1 && only !== undefined) {
@@ -78,7 +80,7 @@ export function readRange(db: Database, read: RangeRead): FoundColumns {
   }
   // orders by time, then by resource; reversed when descending
   const heap = new Heap<Cursor>((a, b) => {
-    const isBefore = a.time < b.time || (a.time === b.time && a.place < b.place)
+    const isBefore = a.time < b.time || (a.time === b.time && a.index < b.index)
     return descending ? !isBefore : isBefore
   })
   for (const cursor of cursors) if (cursor.next()) heap.push(cursor)
@@ -119,16 +121,16 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
 
 /** Reads through the samples of one series. */
 class Cursor {
-  readonly place: number
+  readonly index: number
   readonly #parts: Iterator<Columns>
   readonly #descending: boolean
   columns: Columns | undefined
   /** samples already taken from the current part */
   #taken = 0
 
-  constructor(parts: Iterator<Columns>, place: number, descending: boolean) {
+  constructor(parts: Iterator<Columns>, index: number, descending: boolean) {
     this.#parts = parts
-    this.place = place
+    this.index = index
     this.#descending = descending
   }
 
@@ -160,15 +162,15 @@ const NO_TIMES = new Float64Array()
 class FoundSamples {
   readonly #parts: {
     readonly columns: Columns
-    readonly place: number
+    readonly index: number
     readonly taken: ReturnType<Cursor['take']>
   }[] = []
   count = 0
 
-  add({ columns, place }: Cursor, taken: ReturnType<Cursor['take']>): void {
+  add({ columns, index }: Cursor, taken: ReturnType<Cursor['take']>): void {
     if (columns === undefined) return
     this.count += taken.count
-    this.#parts.push({ columns, place, taken })
+    this.#parts.push({ columns, index, taken })
   }
 
   columns(several: boolean): FoundColumns {
@@ -177,21 +179,21 @@ class FoundSamples {
     const isNumeric = parts.every(({ columns }) => columns.kinds === undefined)
     const numbers = isNumeric ? new Float64Array(this.count) : undefined
     const values: SampleValue[] = []
-    const places = several ? new Uint16Array(this.count) : undefined
+    const indexes = several ? new Uint16Array(this.count) : undefined
     const isMortal = parts.some(({ columns }) => columns.expires !== undefined)
     const expires = isMortal ? new Float64Array(this.count) : undefined
     let at = 0
-    for (const { columns, place, taken } of parts) {
+    for (const { columns, index, taken } of parts) {
       const { first, count, step } = taken
       for (let n = 0, i = first; n < count; n += 1, i += step) {
         times[at] = columns.times[i] ?? 0
         if (numbers === undefined) values.push(valueAt(columns, i))
         else numbers[at] = columns.values[i] ?? 0
-        if (places !== undefined) places[at] = place
+        if (indexes !== undefined) indexes[at] = index
         if (expires !== undefined) expires[at] = columns.expires?.[i] ?? Number.NaN
         at += 1
       }
     }
-    return { times, values: numbers ?? values, places, expires }
+    return { times, values: numbers ?? values, indexes, expires }
   }
 }

@@ -54,7 +54,7 @@ export class ReaderPool {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       try {
         reader ??= await this.#start()
-        next.resolve(await reader.ask(next.read))
+        next.resolve(await reader.send(next.read))
       } catch (error) {
         this.#damage.note(error)
         next.reject(error)

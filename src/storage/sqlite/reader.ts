@@ -34,14 +34,14 @@ class Reader {
     this.#series = openReader(series, CACHE_MB)
   }
 
-  handle(asked: StoreRead): unknown {
-    switch (asked.of) {
+  handle(request: StoreRead): unknown {
+    switch (request.of) {
       case 'documents':
-        return this.#state.transaction(() => readDocuments(this.#state, asked.read))
+        return this.#state.transaction(() => readDocuments(this.#state, request.read))
       case 'log':
-        return this.#state.transaction(() => readLog(this.#state, asked.read))
+        return this.#state.transaction(() => readLog(this.#state, request.read))
       case 'series':
-        return this.#series.transaction(() => readSeries(this.#series, asked.read))
+        return this.#series.transaction(() => readSeries(this.#series, request.read))
       case 'tenants':
         return [this.#state, this.#series]
           .flatMap((db) => db.rows<[string]>('SELECT name FROM tenants'))

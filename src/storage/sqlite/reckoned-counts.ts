@@ -9,7 +9,7 @@ export interface Change {
   readonly after: SearchedRow | undefined
 }
 
-export interface Reckonable {
+export interface MaintainedCount {
   readonly holds: RowFilter
   readonly equals: readonly Equal[]
   changes: number
@@ -31,7 +31,7 @@ export function equalsOf(known: KnownSpec, where: readonly Condition[]): readonl
   })
 }
 
-export class ReckonedCounts<Kept extends Reckonable> {
+export class MaintainedCounts<Kept extends MaintainedCount> {
   readonly #counts = new Map<Kept, { count: number; readonly under: Equal | undefined }>()
   readonly #byField = new Map<number, Map<string | number, Set<Kept>>>()
   /** counts that every write checks */
@@ -70,7 +70,7 @@ export class ReckonedCounts<Kept extends Reckonable> {
     this.#always.clear()
   }
 
-  reckon({ before, after }: Change): void {
+  update({ before, after }: Change): void {
     if (this.#counts.size === 0) return
     for (const kept of this.#touched([before, after])) {
       const entry = this.#counts.get(kept)

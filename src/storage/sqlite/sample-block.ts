@@ -23,8 +23,8 @@ export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
 /** In the order of the columns of `samples`: series, time, value, other, expires, sum. */
-export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
-  const from = place * SAMPLE
+export function putSample({ samples, words }: SampleBlock, index: number, row: SqlValue[], at: number): void {
+  const from = index * SAMPLE
   const code = samples[from + CODE] ?? 0
   const kind = kindOfCode(code)
   const value = samples[from + VALUE] ?? 0

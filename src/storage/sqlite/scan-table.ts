@@ -81,9 +81,9 @@ export function* scanTable(
       try {
         for (const values of statement.iterate() as unknown as Iterable<readonly SqlValue[]>) {
           const row = new Map(columns.map((column, i) => [column, values[i] ?? null]))
-          const place = key.map((column) => String(row.get(column))).join(' ')
-          if (direction === 'ASC') last = place
-          else if (place === seen) return
+          const keyText = key.map((column) => String(row.get(column))).join(' ')
+          if (direction === 'ASC') last = keyText
+          else if (keyText === seen) return
           const hasSums = unless === undefined || row.get(unless) !== null
           yield { row, isWhole: !hasSums || sums.every((sum) => isWhole(row, sum)) }
         }

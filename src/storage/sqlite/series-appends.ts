@@ -1,5 +1,5 @@
 /** Writes appended samples and messages, inside the transaction of the caller. */
-import type { LogPlace } from '../series.ts'
+import type { LogPosition } from '../series.ts'
 import type { Database } from './database.ts'
 import { MessagesBuilder, type MessageColumns } from './message-block.ts'
 import type { MessageWriter } from './message-writer.ts'
@@ -25,22 +25,22 @@ export class SeriesAppends {
   /** Returns the number of samples written. Skips appends whose position was applied before. */
   append(operation: AppendOperation): number {
     // copied, since a failed batch is retried from its input
-    const placed = new Float64Array(operation.block.samples.length)
+    const copied = new Float64Array(operation.block.samples.length)
     const streams = new Float64Array(operation.appends.at(-1)?.messages ?? 0).fill(Number.NaN)
     let written = 0
     let start = 0
     let message = 0
     for (const append of operation.appends) {
       if (append.applies === undefined || this.#advance(append.tenant, append.applies)) {
-        this.#place(operation, append, start, placed, written)
-        this.#placeMessages(operation, append, message, streams)
+        this.#copySamples(operation, append, start, copied, written)
+        this.#copyStreams(operation, append, message, streams)
         this.#tenant(append.tenant)
         written += append.end - start
       }
       start = append.end
       message = append.messages
     }
-    const samples = placed.subarray(0, written * SAMPLE)
+    const samples = copied.subarray(0, written * SAMPLE)
     if (written > 0) storeBlock(this.#db, { samples, words: operation.block.words })
     let at = 0
     for (const columns of operation.messages) {
@@ -58,12 +58,12 @@ export class SeriesAppends {
   }
 
   /** Records the applied position; returns false when it was applied before. */
-  #advance(tenant: string, { log, partition, position, rewinds }: LogPlace): boolean {
+  #advance(tenant: string, { log, partition, position, rewinds }: LogPosition): boolean {
     return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, partition, position) > 0
   }
 
   /** Fills in the keys of the series. */
-  #place(
+  #copySamples(
     { names, block: { samples } }: AppendOperation,
     { tenant, end }: Append,
     start: number,
@@ -74,17 +74,17 @@ export class SeriesAppends {
     const keys = new Map<number, number>()
     for (let at = from * SAMPLE; at < (from + end - start) * SAMPLE; at += SAMPLE) {
       const code = into[at + CODE] ?? 0
-      const place = seriesOfCode(code)
-      let key = keys.get(place)
+      const index = seriesOfCode(code)
+      let key = keys.get(index)
       if (key === undefined) {
-        key = this.#series.key(tenant, names[place * 2] ?? '', names[place * 2 + 1] ?? '')
-        keys.set(place, key)
+        key = this.#series.key(tenant, names[index * 2] ?? '', names[index * 2 + 1] ?? '')
+        keys.set(index, key)
       }
       into[at + CODE] = codeOf(key, kindOfCode(code))
     }
   }
 
-  #placeMessages(
+  #copyStreams(
     { streams, messages: blocks }: AppendOperation,
     { tenant, messages }: Append,
     start: number,
@@ -92,17 +92,17 @@ export class SeriesAppends {
   ): void {
     const keys = new Map<number, number>()
     let first = 0
-    for (const { streams: places } of blocks) {
-      for (let i = Math.max(start, first); i < Math.min(messages, first + places.length); i += 1) {
-        const place = places[i - first] ?? 0
-        let key = keys.get(place)
+    for (const { streams: indexes } of blocks) {
+      for (let i = Math.max(start, first); i < Math.min(messages, first + indexes.length); i += 1) {
+        const index = indexes[i - first] ?? 0
+        let key = keys.get(index)
         if (key === undefined) {
-          key = this.#streams.key(tenant, streams[place * 2] ?? '', streams[place * 2 + 1] ?? '')
-          keys.set(place, key)
+          key = this.#streams.key(tenant, streams[index * 2] ?? '', streams[index * 2 + 1] ?? '')
+          keys.set(index, key)
         }
         into[i] = key
       }
-      first += places.length
+      first += indexes.length
     }
   }
 
@@ -119,7 +119,7 @@ const MAX_TENANTS = 10_000
 function accepted(columns: MessageColumns): MessageColumns {
   if (!columns.streams.includes(Number.NaN)) return columns
   const builder = new MessagesBuilder()
-  for (const [place, stream] of columns.streams.entries()) if (!Number.isNaN(stream)) builder.take(columns, place)
+  for (const [index, stream] of columns.streams.entries()) if (!Number.isNaN(stream)) builder.take(columns, index)
   return builder.columns()
 }
 

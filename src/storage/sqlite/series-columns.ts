@@ -22,12 +22,12 @@ export interface Span {
 /** Returns the unfolded samples of some series in a range; both ends are included. */
 export function arrivedOf(
   db: Database,
-  asked: ReadonlySet<number>,
+  keys: ReadonlySet<number>,
   from: number,
   until: number,
 ): ReadonlyMap<number, Columns> {
   const builders = new Map<number, ColumnsBuilder>()
-  if (asked.size === 0) return new Map()
+  if (keys.size === 0) return new Map()
   for (const block of storedBlocks(db)) {
     const { samples } = block
     for (let at = 0; at < samples.length; at += SAMPLE) {
@@ -35,7 +35,7 @@ export function arrivedOf(
       if (time < from || time > until) continue
       const code = samples[at + CODE] ?? 0
       const series = seriesOfCode(code)
-      if (!asked.has(series)) continue
+      if (!keys.has(series)) continue
       let builder = builders.get(series)
       if (builder === undefined) builders.set(series, (builder = new ColumnsBuilder()))
       const kind = kindOfCode(code)

@@ -128,9 +128,9 @@ function seriesAt({ samples, order }: Fold, at: number): number {
 function columnsOf({ samples, words, order }: Fold, start: number, end: number): Columns {
   const builder = new ColumnsBuilder(end - start)
   for (let at = start; at < end; at += 1) {
-    const place = (order[at] ?? 0) * SAMPLE
-    const kind = kindOfCode(samples[place + CODE] ?? 0)
-    builder.put(samples[place + TIME] ?? 0, kind, samples[place + VALUE] ?? 0, words, samples[place + EXPIRES])
+    const offset = (order[at] ?? 0) * SAMPLE
+    const kind = kindOfCode(samples[offset + CODE] ?? 0)
+    builder.put(samples[offset + TIME] ?? 0, kind, samples[offset + VALUE] ?? 0, words, samples[offset + EXPIRES])
   }
   return builder.columns()
 }

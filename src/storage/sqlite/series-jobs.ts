@@ -87,7 +87,7 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
   for (const { tenant, samples, messages, applies } of jobs) {
     for (const sample of samples) packer.add(sample)
     for (const { resource, stream, text, time, expires } of messages) {
-      builder.add(streams.place(resource, stream), time, expires ?? Number.NaN, text)
+      builder.add(streams.index(resource, stream), time, expires ?? Number.NaN, text)
       if (builder.isFull) blocks.push(builder.columns())
     }
     count += messages.length
@@ -101,24 +101,24 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
 
 class NamePairs {
   readonly names: string[] = []
-  readonly #places = new Map<string, Map<string, number>>()
+  readonly #indexes = new Map<string, Map<string, number>>()
   /** first name of the previous pair, which most pairs share */
   #first: string | undefined
   #seconds = new Map<string, number>()
 
-  place(first: string, second: string): number {
+  index(first: string, second: string): number {
     if (first !== this.#first) {
       this.#first = first
-      const known = this.#places.get(first)
+      const known = this.#indexes.get(first)
       this.#seconds = known ?? new Map<string, number>()
-      if (known === undefined) this.#places.set(first, this.#seconds)
+      if (known === undefined) this.#indexes.set(first, this.#seconds)
     }
     const known = this.#seconds.get(second)
     if (known !== undefined) return known
-    const place = this.names.length / 2
-    this.#seconds.set(second, place)
+    const index = this.names.length / 2
+    this.#seconds.set(second, index)
     this.names.push(first, second)
-    return place
+    return index
   }
 }
 
@@ -142,16 +142,16 @@ class SamplePacker {
 
   add({ resource, metric, time, value, expires }: Sample): void {
     const at = this.count * SAMPLE
-    const place = this.#series.place(resource, metric)
+    const index = this.#series.index(resource, metric)
     const samples = this.#samples
     if (typeof value === 'number') {
-      samples[at + CODE] = codeOf(place, NUMBER)
+      samples[at + CODE] = codeOf(index, NUMBER)
       samples[at + VALUE] = value
     } else if (typeof value === 'boolean') {
-      samples[at + CODE] = codeOf(place, TRUTH)
+      samples[at + CODE] = codeOf(index, TRUTH)
       samples[at + VALUE] = Number(value)
     } else {
-      samples[at + CODE] = codeOf(place, TEXT)
+      samples[at + CODE] = codeOf(index, TEXT)
       samples[at + VALUE] = this.#word(value)
     }
     samples[at + TIME] = time
@@ -162,8 +162,8 @@ class SamplePacker {
   #word(text: string): number {
     const known = this.#words.get(text)
     if (known !== undefined) return known
-    const place = this.#words.size
-    this.#words.set(text, place)
-    return place
+    const index = this.#words.size
+    this.#words.set(text, index)
+    return index
   }
 }

@@ -41,9 +41,9 @@ export class SqliteSeries implements SeriesMedium {
   async range(query: CheckedRange, now: number): Promise<readonly Sample[]> {
     const { metric } = query
     const resources = query.resources.toSorted(compareText)
-    const { times, values, places, expires } = await this.#range(query, now)
+    const { times, values, indexes, expires } = await this.#range(query, now)
     return new Yielder(machineTimers).map(values, (value, i): Sample => {
-      const resource = resources[places?.[i] ?? 0] ?? ''
+      const resource = resources[indexes?.[i] ?? 0] ?? ''
       const expiry = expires?.[i] ?? Number.NaN
       const sample = { resource, metric, time: times[i] ?? 0, value }
       return Number.isNaN(expiry) ? sample : { ...sample, expires: expiry }
@@ -62,15 +62,15 @@ export class SqliteSeries implements SeriesMedium {
     return new Yielder(machineTimers).map(firsts, (first, i): Bucket => {
       const at = i * FIGURES
       const numeric = figures[at + 2] ?? 0
-      const reckoned = (place: number): number | null => (numeric === 0 ? null : (figures[at + place] ?? null))
+      const figure = (offset: number): number | null => (numeric === 0 ? null : (figures[at + offset] ?? null))
       return {
         start: figures[at] ?? 0,
         count: figures[at + 1] ?? 0,
         numeric,
-        sum: reckoned(3),
-        min: reckoned(4),
-        max: reckoned(5),
-        sumOfSquares: reckoned(6),
+        sum: figure(3),
+        min: figure(4),
+        max: figure(5),
+        sumOfSquares: figure(6),
         first,
         last: lasts[i] ?? first,
       }

@@ -29,16 +29,16 @@ export type Trouble = (what: string, thrown: unknown) => void
 export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trouble) => Served<Request, Answer>): void {
   const port = parentPort
   if (port === null) throw new Error('this file is the entry of a worker thread')
-  const say = (said: ThreadAnswer<Answer>, transfer: readonly ArrayBuffer[] = []): void =>
-    port.postMessage(said, transfer)
+  const post = (message: ThreadAnswer<Answer>, transfer: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, transfer)
   let served: Served<Request, Answer>
   try {
     served = open(workerData, (what, thrown) => {
       const { message, ...failure } = storeFailureOf(thrown)
-      say({ kind: 'trouble', failure: { ...failure, message: `${what}: ${message}` } })
+      post({ kind: 'trouble', failure: { ...failure, message: `${what}: ${message}` } })
     })
   } catch (error) {
-    say({ kind: 'refused', failure: storeFailureOf(error) })
+    post({ kind: 'refused', failure: storeFailureOf(error) })
     port.close()
     return
   }
@@ -48,10 +48,10 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
   }
   const answer = (request: Request): void => {
     try {
-      const given = served.handle(request)
-      say({ kind: 'answer', answer: given }, served.transfer?.(given))
+      const result = served.handle(request)
+      post({ kind: 'answer', answer: result }, served.transfer?.(result))
     } catch (error) {
-      say({ kind: 'failure', failure: storeFailureOf(error) })
+      post({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
   const answerAll = (requests: readonly Request[]): void => {
@@ -61,9 +61,9 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
       return
     }
     try {
-      say({ kind: 'answers', answers: served.handleAll(requests) })
+      post({ kind: 'answers', answers: served.handleAll(requests) })
     } catch (error) {
-      for (const _request of requests) say({ kind: 'failure', failure: storeFailureOf(error) })
+      for (const _request of requests) post({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
   /** Returns the next waiting request; undefined when requests must be handled one by one. */
@@ -73,14 +73,14 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
   }
   port.on('message', (first: ThreadRequest<Request>) => {
     const requests: Request[] = []
-    for (let asked: ThreadRequest<Request> | undefined = first; asked !== undefined; asked = next()) {
-      if (asked.kind === 'close') {
+    for (let received: ThreadRequest<Request> | undefined = first; received !== undefined; received = next()) {
+      if (received.kind === 'close') {
         answerAll(requests)
         return close()
       }
-      requests.push(asked.request)
+      requests.push(received.request)
     }
     answerAll(requests)
   })
-  say({ kind: 'ready' })
+  post({ kind: 'ready' })
 }

@@ -13,10 +13,10 @@ export function sortSamples(blocks: readonly SampleBlock[]): SortedSamples {
   const order = new Uint32Array(count)
   const ends = endsOf(samples)
   const next = new Map([...ends].map(([series, { start }]) => [series, start]))
-  for (let place = 0; place < count; place += 1) {
-    const series = seriesOfCode(samples[place * SAMPLE + CODE] ?? 0)
+  for (let index = 0; index < count; index += 1) {
+    const series = seriesOfCode(samples[index * SAMPLE + CODE] ?? 0)
     const at = next.get(series) ?? 0
-    order[at] = place
+    order[at] = index
     next.set(series, at + 1)
   }
   let kept = 0
@@ -41,7 +41,7 @@ function sortOne(samples: Float64Array, order: Uint32Array, start: number, end: 
   let isSorted = true
   for (let at = start + 1; at < end && isSorted; at += 1) isSorted = timeAt(at - 1) <= timeAt(at)
   if (!isSorted) {
-    const timeOf = (place: number): number => samples[place * SAMPLE + TIME] ?? 0
+    const timeOf = (index: number): number => samples[index * SAMPLE + TIME] ?? 0
     order.subarray(start, end).sort((one, other) => timeOf(one) - timeOf(other) || one - other)
   }
   let kept = to

@@ -36,18 +36,18 @@ export class StateCommit {
     const prepared = prepareWrites(writes, this.#specs)
     if (prepared.length === 0) return { results: [] }
     let weight = 0
-    const telling = new Map<string, boolean>()
+    const withPrevious = new Map<string, boolean>()
     let answer: StateAnswer | undefined
     try {
       const sent = prepared.map((write) => {
         weight += weightOf(write)
-        return this.#send(write, tenant, telling)
+        return this.#send(write, tenant, withPrevious)
       })
       answer = await this.#commits.submit({ kind: 'commit', tenant, writes: sent }, weight)
     } finally {
-      this.#reckon(tenant, telling, prepared, answer)
+      this.#reckon(tenant, withPrevious, prepared, answer)
     }
-    if ('misfits' in answer) throw conflictError(answer.misfits.map((misfit) => conflictOf(prepared, misfit)))
+    if ('conflicts' in answer) throw conflictError(answer.conflicts.map((conflict) => conflictOf(prepared, conflict)))
     if ('failure' in answer) throw writeError(answer)
     return { results: answer.results }
   }
@@ -55,26 +55,30 @@ export class StateCommit {
   /** Updates the cached counts. Without a result, the outcome of the writes is unknown. */
   #reckon(
     tenant: string,
-    telling: ReadonlyMap<string, boolean>,
+    withPrevious: ReadonlyMap<string, boolean>,
     prepared: readonly PreparedWrite[],
     answer: StateAnswer | undefined,
   ): void {
-    for (const [collection, tells] of telling) {
+    for (const [collection, needsPrevious] of withPrevious) {
       if (answer === undefined) this.#counts.ended(tenant, collection, undefined)
       else if (!('results' in answer) || !answer.changed.includes(collection))
         this.#counts.ended(tenant, collection, [])
       else
-        this.#counts.ended(tenant, collection, tells ? this.#changesOf(collection, prepared, answer.told) : undefined)
+        this.#counts.ended(
+          tenant,
+          collection,
+          needsPrevious ? this.#changesOf(collection, prepared, answer.previous) : undefined,
+        )
     }
   }
 
   #changesOf(
     collection: string,
     prepared: readonly PreparedWrite[],
-    told: readonly PreviousColumns[],
+    previous: readonly PreviousColumns[],
   ): readonly Change[] {
-    return told.flatMap(({ place, before }): readonly Change[] => {
-      const write = prepared[place]
+    return previous.flatMap(({ index, before }): readonly Change[] => {
+      const write = prepared[index]
       if (write?.kind !== 'put' && write?.kind !== 'delete') return []
       if (write.known.name !== collection) return []
       const { id } = write
@@ -97,18 +101,18 @@ export class StateCommit {
     }
   }
 
-  #send(write: PreparedWrite, tenant: string, telling: Map<string, boolean>): StateWrite {
+  #send(write: PreparedWrite, tenant: string, withPrevious: Map<string, boolean>): StateWrite {
     if (write.kind === 'append') {
       return { kind: 'append', log: write.log, partition: write.partition, chunks: chunksOf(write.texts) }
     }
     const form = this.#declarations.form(write.known)
     const { id, expect } = write
     if (write.kind === 'expect') return { kind: 'expect', collection: form.name, id, expect: write.expect }
-    const tells = telling.get(form.name) ?? this.#counts.begun(tenant, form.name)
-    telling.set(form.name, tells)
-    if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect, tells }
+    const needsPrevious = withPrevious.get(form.name) ?? this.#counts.begun(tenant, form.name)
+    withPrevious.set(form.name, needsPrevious)
+    if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect, needsPrevious }
     const fields = columnValues(form, id, write.fields)
-    return { kind: 'put', collection: form.name, id, body: write.text, fields, expect, tells }
+    return { kind: 'put', collection: form.name, id, body: write.text, fields, expect, needsPrevious }
   }
 }
 
@@ -117,10 +121,10 @@ function weightOf(write: PreparedWrite): number {
   return write.kind === 'append' ? write.texts.reduce((sum, text) => sum + text.length, 0) : 0
 }
 
-function conflictOf(prepared: readonly PreparedWrite[], { place, actual }: WriteConflict): Conflict {
-  const write = prepared[place]
+function conflictOf(prepared: readonly PreparedWrite[], { index, actual }: WriteConflict): Conflict {
+  const write = prepared[index]
   if (write === undefined || write.kind === 'append') throw new Error('a conflict names a write that expects nothing')
-  return { place, collection: write.known.name, id: write.id, expected: write.expect, actual }
+  return { index, collection: write.known.name, id: write.id, expected: write.expect, actual }
 }
 
 function chunksOf(texts: readonly string[]): readonly LogChunk[] {

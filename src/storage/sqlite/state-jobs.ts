@@ -28,14 +28,14 @@ export type StateWrite =
       readonly fields: ColumnValues
       readonly expect: Expectation
       /** the result must include the former searchable values if they changed */
-      readonly tells: boolean
+      readonly needsPrevious: boolean
     }
   | {
       readonly kind: 'delete'
       readonly collection: string
       readonly id: string
       readonly expect: Expectation
-      readonly tells: boolean
+      readonly needsPrevious: boolean
     }
   | { readonly kind: 'expect'; readonly collection: string; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
@@ -61,21 +61,21 @@ export interface FilledRow {
 
 /** `before` is null when the document did not exist. */
 export interface PreviousColumns {
-  readonly place: number
+  readonly index: number
   readonly before: ColumnValues | null
 }
 
 /** A write whose expectation failed, by its index in the unit. */
-export type WriteConflict = Pick<Conflict, 'place' | 'actual'>
+export type WriteConflict = Pick<Conflict, 'index' | 'actual'>
 
 export type StateAnswer =
   | {
       readonly results: readonly number[]
       readonly changed: readonly string[]
       /** former searchable values of changed documents, for writes that ask for them, in order */
-      readonly told: readonly PreviousColumns[]
+      readonly previous: readonly PreviousColumns[]
     }
-  | { readonly misfits: readonly WriteConflict[] }
+  | { readonly conflicts: readonly WriteConflict[] }
   | NotWritten
 
 export const READY = 0

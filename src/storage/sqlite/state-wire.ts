@@ -8,13 +8,13 @@ export interface StateWire {
   readonly numbers: readonly number[]
   readonly texts: readonly string[]
   readonly fields: readonly SqlValue[]
-  readonly rare: readonly StateJob[]
+  readonly others: readonly StateJob[]
 }
 
 export interface StateAnswers {
   readonly numbers: readonly number[]
   readonly texts: readonly string[]
-  readonly rare: readonly StateAnswer[]
+  readonly others: readonly StateAnswer[]
 }
 
 const [APPEND, PUT, DELETE, EXPECT] = [0, 1, 2, 3] as const
@@ -27,11 +27,11 @@ export function packJobs(jobs: readonly StateJob[]): StateWire {
   const numbers: number[] = []
   const texts: string[] = []
   const fields: SqlValue[] = []
-  const rare: StateJob[] = []
+  const others: StateJob[] = []
   for (const job of jobs) {
     if (job.kind !== 'commit') {
       numbers.push(RARE)
-      rare.push(job)
+      others.push(job)
       continue
     }
     numbers.push(job.writes.length)
@@ -51,9 +51,9 @@ export function packJobs(jobs: readonly StateJob[]): StateWire {
         texts.push(write.collection, write.id)
         continue
       }
-      const { collection, id, expect, tells } = write
+      const { collection, id, expect, needsPrevious } = write
       const isPut = write.kind === 'put'
-      numbers.push(isPut ? PUT : DELETE, numberOf(expect), Number(tells))
+      numbers.push(isPut ? PUT : DELETE, numberOf(expect), Number(needsPrevious))
       texts.push(collection, id)
       if (!isPut) continue
       texts.push(write.body)
@@ -61,14 +61,14 @@ export function packJobs(jobs: readonly StateJob[]): StateWire {
       for (const value of write.fields) fields.push(value)
     }
   }
-  return { numbers, texts, fields, rare }
+  return { numbers, texts, fields, others }
 }
 
-export function unpackJobs({ numbers, texts, fields, rare }: StateWire): readonly StateJob[] {
+export function unpackJobs({ numbers, texts, fields, others }: StateWire): readonly StateJob[] {
   const number = reading(numbers)
   const text = reading(texts)
   const field = reading(fields)
-  const other = reading(rare)
+  const other = reading(others)
   const writeOf = (): StateWrite => {
     const kind = number()
     if (kind === APPEND) {
@@ -77,9 +77,9 @@ export function unpackJobs({ numbers, texts, fields, rare }: StateWire): readonl
       return { kind: 'append', log, partition, chunks }
     }
     if (kind === EXPECT) return { kind: 'expect', expect: number(), collection: text(), id: text() }
-    const [expect, tells, collection, id] = [expectationOf(number()), number() === 1, text(), text()]
-    if (kind === DELETE) return { kind: 'delete', collection, id, expect, tells }
-    return { kind: 'put', collection, id, expect, tells, body: text(), fields: times(number(), field) }
+    const [expect, needsPrevious, collection, id] = [expectationOf(number()), number() === 1, text(), text()]
+    if (kind === DELETE) return { kind: 'delete', collection, id, expect, needsPrevious }
+    return { kind: 'put', collection, id, expect, needsPrevious, body: text(), fields: times(number(), field) }
   }
   const jobs: StateJob[] = []
   for (let left = numbers.length; left > 0; left = number.left()) {
@@ -92,24 +92,24 @@ export function unpackJobs({ numbers, texts, fields, rare }: StateWire): readonl
 export function packAnswers(answers: readonly StateAnswer[]): StateAnswers {
   const numbers: number[] = []
   const texts: string[] = []
-  const rare: StateAnswer[] = []
+  const others: StateAnswer[] = []
   for (const answer of answers) {
-    if (!('results' in answer) || answer.told.length > 0) {
+    if (!('results' in answer) || answer.previous.length > 0) {
       numbers.push(RARE)
-      rare.push(answer)
+      others.push(answer)
       continue
     }
     numbers.push(answer.results.length, answer.changed.length)
     for (const result of answer.results) numbers.push(result)
     for (const name of answer.changed) texts.push(name)
   }
-  return { numbers, texts, rare }
+  return { numbers, texts, others }
 }
 
-export function unpackAnswers({ numbers, texts, rare }: StateAnswers): readonly StateAnswer[] {
+export function unpackAnswers({ numbers, texts, others }: StateAnswers): readonly StateAnswer[] {
   const number = reading(numbers)
   const text = reading(texts)
-  const other = reading(rare)
+  const other = reading(others)
   const answers: StateAnswer[] = []
   for (let left = numbers.length; left > 0; left = number.left()) {
     const results = number()
@@ -118,7 +118,7 @@ export function unpackAnswers({ numbers, texts, rare }: StateAnswers): readonly 
       continue
     }
     const changed = number()
-    answers.push({ results: times(results, number), changed: times(changed, text), told: [] })
+    answers.push({ results: times(results, number), changed: times(changed, text), previous: [] })
   }
   return answers
 }

@@ -88,7 +88,7 @@ class StateWriter {
       case 'commit':
         return this.#commit(job.tenant, job.writes)
       case 'declare':
-        return { results: [this.#declare(job.form)], changed: [], told: [] }
+        return { results: [this.#declare(job.form)], changed: [], previous: [] }
       case 'fill':
         this.#fill(job.collection, job.rows, job.last)
         return DONE
@@ -98,40 +98,40 @@ class StateWriter {
   }
 
   #commit(tenant: string, writes: readonly StateWrite[]): StateAnswer {
-    const misfits = this.#misfits(tenant, writes)
-    if (misfits.length > 0) return { misfits }
-    const told: PreviousColumns[] = []
+    const conflicts = this.#conflicts(tenant, writes)
+    if (conflicts.length > 0) return { conflicts }
+    const previous: PreviousColumns[] = []
     const changed = new Set<string>()
-    const results = writes.map((write, place) => {
+    const results = writes.map((write, index) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
       if (write.kind === 'expect') return write.expect
       const tables = this.#tables(write.collection)
-      const before = write.tells ? tables.searched(tenant, write.id) : undefined
+      const before = write.needsPrevious ? tables.searched(tenant, write.id) : undefined
       const result =
         write.kind === 'put'
           ? tables.put(tenant, write.id, write.body, write.fields)
           : Number(tables.delete(tenant, write.id))
       if (!tables.takeChanged()) return result
       changed.add(write.collection)
-      if (before !== undefined) told.push({ place, before })
+      if (before !== undefined) previous.push({ index, before })
       return result
     })
     if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind === 'put' || kind === 'append')) {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
       if (this.#tenants.size < MAX_REMEMBERED) this.#tenants.add(tenant)
     }
-    return { results, changed: [...changed], told }
+    return { results, changed: [...changed], previous }
   }
 
-  #misfits(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
+  #conflicts(tenant: string, writes: readonly StateWrite[]): readonly WriteConflict[] {
     if (writes.every((write) => write.kind === 'append' || write.expect === 'any')) return []
     const left = new Map<string, Current>()
-    return writes.flatMap((write, place): readonly WriteConflict[] => {
+    return writes.flatMap((write, index): readonly WriteConflict[] => {
       if (write.kind === 'append') return []
       // names of collections contain no blanks
       const document = `${write.collection} ${write.id}`
       const { version, live } = left.get(document) ?? this.#tables(write.collection).current(tenant, write.id)
-      if (!isExpected(write.expect, live ? version : undefined)) return [{ place, actual: live ? version : 'absent' }]
+      if (!isExpected(write.expect, live ? version : undefined)) return [{ index, actual: live ? version : 'absent' }]
       if (write.kind === 'put') left.set(document, { version: version + 1, live: true })
       else if (write.kind === 'delete') left.set(document, { version, live: false })
       return []
@@ -171,7 +171,7 @@ class StateWriter {
   }
 }
 
-const DONE: StateAnswer = { results: [], changed: [], told: [] }
+const DONE: StateAnswer = { results: [], changed: [], previous: [] }
 const MAX_REMEMBERED = 10_000
 
 serveThread<StateWire, StateAnswers>((data) => new StateWriter(data as StateWriterData))

@@ -20,7 +20,7 @@ export class Thread<Request, Answer> {
     this.#worker = worker
     this.#exited = exited
     this.#trouble = trouble
-    worker.on('message', (said: ThreadAnswer<Answer>) => this.#hear(said))
+    worker.on('message', (message: ThreadAnswer<Answer>) => this.#receive(message))
     worker.on('error', (error: Error) => this.#die(`a thread of the store failed: ${error.message}`))
     worker.on('exit', () => this.#die('a thread of the store ended'))
     worker.unref()
@@ -39,10 +39,10 @@ export class Thread<Request, Answer> {
       const failed = (error: Error): void =>
         reject(new AppError('STORE', `a thread of the store did not start: ${error.message}`, { cause: error }))
       worker.once('error', failed)
-      worker.once('message', (said: ThreadAnswer<Answer>) => {
+      worker.once('message', (message: ThreadAnswer<Answer>) => {
         worker.off('error', failed)
-        if (said.kind === 'ready') resolve(new Thread<Request, Answer>(worker, exited, trouble))
-        else if (said.kind === 'refused') void exited.then(() => reject(errorOf(said.failure)))
+        if (message.kind === 'ready') resolve(new Thread<Request, Answer>(worker, exited, trouble))
+        else if (message.kind === 'refused') void exited.then(() => reject(errorOf(message.failure)))
       })
     })
   }
@@ -52,7 +52,7 @@ export class Thread<Request, Answer> {
   }
 
   /** Sends a request; results come in order. Rejects with the worker's error, or `STORE` when it has ended. */
-  ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
+  send(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead)
     return new Promise((resolve, reject) => {
       if (this.#due.length === 0) this.#worker.ref()
@@ -70,21 +70,21 @@ export class Thread<Request, Answer> {
     await this.#exited
   }
 
-  #post(asked: ThreadRequest<Request>, transfer: readonly ArrayBuffer[]): void {
-    this.#worker.postMessage(asked, transfer)
+  #post(message: ThreadRequest<Request>, transfer: readonly ArrayBuffer[]): void {
+    this.#worker.postMessage(message, transfer)
   }
 
-  #hear(said: ThreadAnswer<Answer>): void {
-    switch (said.kind) {
+  #receive(message: ThreadAnswer<Answer>): void {
+    switch (message.kind) {
       case 'trouble':
-        return this.#trouble(errorOf(said.failure))
+        return this.#trouble(errorOf(message.failure))
       case 'answer':
-        return this.#next()?.resolve(said.answer)
+        return this.#next()?.resolve(message.answer)
       case 'answers':
-        for (const answer of said.answers) this.#next()?.resolve(answer)
+        for (const answer of message.answers) this.#next()?.resolve(answer)
         return
       case 'failure':
-        return this.#next()?.reject(errorOf(said.failure))
+        return this.#next()?.reject(errorOf(message.failure))
       case 'ready':
       case 'refused':
         // `start` has already rejected

@@ -35,52 +35,56 @@ export class WaitingMessages {
 
   of(stream: number): readonly number[] {
     const { start, end } = this.#ofStream.get(stream) ?? { start: 0, end: 0 }
-    return Array.from(this.#order.subarray(start, end)).filter((place) => this.#isRemoved[place] === 0)
+    return Array.from(this.#order.subarray(start, end)).filter((index) => this.#isRemoved[index] === 0)
   }
 
   /** Sorts messages by time, then by arrival, and drops repeated ones. */
-  distinct(places: readonly number[]): readonly number[] {
+  distinct(indexes: readonly number[]): readonly number[] {
     const times = this.#times
-    const isPlain = places.every((place, i) => i === 0 || (times[places[i - 1] ?? 0] ?? 0) < (times[place] ?? 0))
-    if (isPlain) return places
-    const messages = places.map((place) => ({ place, time: this.timeOf(place), body: () => this.bodyOf(place) }))
-    return distinctByTime(messages).map(({ place }) => place)
+    const isPlain = indexes.every((index, i) => i === 0 || (times[indexes[i - 1] ?? 0] ?? 0) < (times[index] ?? 0))
+    if (isPlain) return indexes
+    const messages = indexes.map((index) => ({
+      place: index,
+      time: this.timeOf(index),
+      body: () => this.bodyOf(index),
+    }))
+    return distinctByTime(messages).map(({ place: index }) => index)
   }
 
-  timeOf(place: number): number {
-    return this.#times[place] ?? 0
+  timeOf(index: number): number {
+    return this.#times[index] ?? 0
   }
 
-  bodyOf(place: number): string {
-    const { columns, at } = this.at(place)
+  bodyOf(index: number): string {
+    const { columns, at } = this.at(index)
     return bodyAt(columns, at)
   }
 
-  at(place: number): { readonly columns: MessageColumns; readonly at: number } {
-    const block = this.#blockOf[place] ?? 0
-    return { columns: this.#blocks[block] ?? NO_MESSAGES, at: place - (this.#starts[block] ?? 0) }
+  at(index: number): { readonly columns: MessageColumns; readonly at: number } {
+    const block = this.#blockOf[index] ?? 0
+    return { columns: this.#blocks[block] ?? NO_MESSAGES, at: index - (this.#starts[block] ?? 0) }
   }
 
-  remove(places: readonly number[]): void {
-    for (const place of places) this.#isRemoved[place] = 1
+  remove(indexes: readonly number[]): void {
+    for (const index of indexes) this.#isRemoved[index] = 1
   }
 
   changed(): readonly number[] {
     const found = new Set<number>()
-    for (let place = this.#isRemoved.indexOf(1); place >= 0; place = this.#isRemoved.indexOf(1, place + 1)) {
-      found.add(this.#blockOf[place] ?? 0)
+    for (let index = this.#isRemoved.indexOf(1); index >= 0; index = this.#isRemoved.indexOf(1, index + 1)) {
+      found.add(this.#blockOf[index] ?? 0)
     }
     return [...found]
   }
 
   staying(): Uint32Array {
-    return this.#order.filter((place) => this.#isRemoved[place] === 0)
+    return this.#order.filter((index) => this.#isRemoved[index] === 0)
   }
 
   stayingOf(block: number): readonly number[] {
     const start = this.#starts[block] ?? 0
-    const places = Array.from({ length: this.#blocks[block]?.times.length ?? 0 }, (_, i) => start + i)
-    return places.filter((place) => this.#isRemoved[place] === 0)
+    const indexes = Array.from({ length: this.#blocks[block]?.times.length ?? 0 }, (_, i) => start + i)
+    return indexes.filter((index) => this.#isRemoved[index] === 0)
   }
 
   #sort(streams: Float64Array): void {
@@ -94,10 +98,10 @@ export class WaitingMessages {
       this.#ofStream.set(stream, { start, end: start })
       start += count
     }
-    for (let place = 0; place < streams.length; place += 1) {
-      const range = this.#ofStream.get(streams[place] ?? 0)
+    for (let index = 0; index < streams.length; index += 1) {
+      const range = this.#ofStream.get(streams[index] ?? 0)
       if (range === undefined) continue
-      this.#order[range.end] = place
+      this.#order[range.end] = index
       range.end += 1
     }
   }

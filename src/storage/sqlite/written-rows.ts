@@ -9,10 +9,10 @@ export class WrittenRows {
 
   /** Adds to a count and returns the new count. */
   add(series: number, rows: number): number {
-    const place = series % MAX_SERIES
-    if (place >= this.#rows.length) this.#grow(place)
-    const now = (this.#rows[place] ?? 0) + rows
-    this.#rows[place] = now
+    const index = series % MAX_SERIES
+    if (index >= this.#rows.length) this.#grow(index)
+    const now = (this.#rows[index] ?? 0) + rows
+    this.#rows[index] = now
     return now
   }
 
@@ -25,8 +25,8 @@ export class WrittenRows {
     this.#rows = new Int32Array(1_024)
   }
 
-  #grow(place: number): void {
-    const larger = new Int32Array(Math.min(MAX_SERIES, Math.max(place + 1, this.#rows.length * 2)))
+  #grow(index: number): void {
+    const larger = new Int32Array(Math.min(MAX_SERIES, Math.max(index + 1, this.#rows.length * 2)))
     larger.set(this.#rows)
     this.#rows = larger
   }

@@ -83,7 +83,7 @@ function isRange(lasts: Episodes<unknown>['lasts']): lasts is readonly [number |
   return Array.isArray(lasts)
 }
 
-function requireRange(who: string, min: number, max: number): void {
+function requireRange(name: string, min: number, max: number): void {
   if (min < max) return
-  throw new AppError('VALIDATION', `${who}(${min}, ${max}): give the lower limit first`)
+  throw new AppError('VALIDATION', `${name}(${min}, ${max}): give the lower limit first`)
 }

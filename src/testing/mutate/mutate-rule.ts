@@ -87,8 +87,8 @@ function actsAs(rule: Rule | Template): RuleProperty {
     events.flatMap(({ time, type, node = '', ...event }) => {
       if (type === 'fired') return [JSON.stringify([time, node])]
       if (!actuators.has(node) || (type !== 'result' && type !== 'log')) return []
-      const { invocation: _invocation, at: _at, ...said } = event
-      return [JSON.stringify([time, node, said])]
+      const { invocation: _invocation, at: _at, ...fields } = event
+      return [JSON.stringify([time, node, fields])]
     })
   return {
     name: 'it acts as the rule',

@@ -102,10 +102,10 @@ export function neverSilentFor(longest: number | string, options: SilenceOptions
   const most = lengthOf(longest, 'neverSilentFor: the time')
   const { node } = options
   const condition = options.while === undefined ? undefined : conditionOf(options.while)
-  const who = node ?? 'the rule'
+  const subject = node ?? 'the rule'
   const silent = (since: number | null, until: number): string | undefined => {
     if (since === null || until - since <= most) return undefined
-    return `${who} was silent from ${instantText(since)} for ${lengthText(until - since)}, longer than ${lengthText(most)}`
+    return `${subject} was silent from ${instantText(since)} for ${lengthText(until - since)}, longer than ${lengthText(most)}`
   }
   return monitored<readonly [condition: Json, since: number | null]>(
     {
@@ -120,7 +120,7 @@ export function neverSilentFor(longest: number | string, options: SilenceOptions
       end: ([, since], until) => silent(since, until),
     },
     {
-      name: `${who} is never silent for longer than ${lengthText(most)}${condition ? ' while its condition holds' : ''}`,
+      name: `${subject} is never silent for longer than ${lengthText(most)}${condition ? ' while its condition holds' : ''}`,
       durations: [most],
       labels: { sources: condition?.labels.sources ?? [], destinations: node === undefined ? [] : [node] },
     },

@@ -12,8 +12,8 @@ export function everyPlugAnswers(): RuleProperty {
     check({ unanswered, events, rule }) {
       if (unanswered === 0) return undefined
       const answered = new Set(events.flatMap((event) => (event.type === 'result' ? [event.node] : [])))
-      const who = silentText(rule, answered)
-      return `${who} did not answer in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; patience can be longer`
+      const subject = silentText(rule, answered)
+      return `${subject} did not answer in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; patience can be longer`
     },
   }
 }

@@ -70,11 +70,11 @@ function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
     (type === 'result' || type === 'log') && node !== undefined && acts.has(node)
   const sortKey = ({ invocation, node = '', type }: EngineEvent): string =>
     `${String(invocation).padStart(9, '0')} ${node} ${type}`
-  const byPlace = (a: EngineEvent, b: EngineEvent): number =>
+  const bySortKey = (a: EngineEvent, b: EngineEvent): number =>
     sortKey(a) < sortKey(b) ? -1 : sortKey(a) > sortKey(b) ? 1 : 0
   return {
     inOrder: events.filter((event) => !isAnswer(event)),
-    answers: events.filter(isAnswer).sort(byPlace),
+    answers: events.filter(isAnswer).sort(bySortKey),
   }
 }
 
@@ -161,7 +161,7 @@ function textOf(event: EngineEvent | undefined, ignored: ReadonlySet<string>): s
 
 function shortText(event: EngineEvent | undefined): string {
   if (event === undefined) return 'nothing'
-  const { time: _time, task: _task, ...said } = event
-  const text = JSON.stringify(said)
+  const { time: _time, task: _task, ...fields } = event
+  const text = JSON.stringify(fields)
   return text.length > 200 ? `${text.slice(0, 197)}...` : text
 }

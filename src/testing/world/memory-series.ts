@@ -12,7 +12,7 @@ const STREAM = 'events'
 
 interface Opened {
   readonly series: Series
-  readonly ask: DataPort['series']
+  readonly readSeries: DataPort['series']
   readonly execute: QueryPort['execute']
 }
 
@@ -48,7 +48,7 @@ export class MemorySeries {
   }
 
   async query(query: PlainObject): Promise<PlainObject> {
-    return (await this.#upToDate()).ask(query)
+    return (await this.#upToDate()).readSeries(query)
   }
 
   /** Same as the query service of a host, but without selecting resources by type or tag. */
@@ -93,7 +93,7 @@ async function open(now: () => number): Promise<Opened> {
   return {
     series: store.series,
     execute: queryPort(TENANT, () => queries).execute,
-    async ask(query) {
+    async readSeries(query) {
       const answer = await series.query(query)
       if ('series' in answer) return { ...answer }
       throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')

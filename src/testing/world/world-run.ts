@@ -199,9 +199,9 @@ class Running {
   }
 
   #outOfPatience(): AppError {
-    const who = silentText(wholeGraph(this.#world), this.#answered)
+    const subject = silentText(wholeGraph(this.#world), this.#answered)
     const patience = lengthText(this.#times.patience)
-    return new AppError('PROPERTY', `${who} did not answer within ${patience}; patience can be longer`)
+    return new AppError('PROPERTY', `${subject} did not answer within ${patience}; patience can be longer`)
   }
 
   #look(step: WorldStep | undefined): void {

@@ -59,7 +59,7 @@ export class ModelCluster {
     })
     const tenants: OpenTenants<Opened> = new OpenTenants<Opened>({
       tenants: () => this.#storage.tenants(),
-      place: (tenant) => placement.of(tenant),
+      locate: (tenant) => placement.of(tenant),
       open: async (tenant, term, lost) => {
         const store = around(this.#storage.tenant(tenant))
         const fence = await takeFence(store, 'owner', { holder: id, term })

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { OpenTenants } from '../../../src/cluster/placement/open-tenants.ts'
-import type { Place } from '../../../src/cluster/placement/placement.ts'
+import type { TenantLocation } from '../../../src/cluster/placement/placement.ts'
 import { slotOf } from '../../../src/cluster/placement/slots.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 
 const silent = { warn: () => undefined, error: () => undefined }
 
-function tenantsAt(place: { now: Place }) {
+function tenantsAt(place: { now: TenantLocation }) {
   const opened: number[] = []
   const closed: number[] = []
   const tenants = new OpenTenants<{ n: number }>({
     tenants: async () => ['acme', '_host'],
-    place: () => place.now,
+    locate: () => place.now,
     open: async (_tenant, term) => ({ n: opened.push(term) }),
     close: async ({ n }) => void closed.push(n),
     logger: silent,
@@ -23,11 +23,11 @@ function tenantsAt(place: { now: Place }) {
 describe('what is open of tenants', () => {
   it('and is taken over is one line of the log, whatever fails meanwhile because of it', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `t${n}`)
-    const place: { now: Place } = { now: { kind: 'here', term: 1 } }
+    const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const lines: string[] = []
     const tenants = new OpenTenants<object>({
       tenants: async () => names,
-      place: () => place.now,
+      locate: () => place.now,
       open: async () => ({}),
       close: () => Promise.reject(new AppError('FENCED', 'another host has it')),
       logger: { warn: (line) => void lines.push(line), error: (line) => void lines.push(line) },
@@ -42,7 +42,7 @@ describe('what is open of tenants', () => {
   })
 
   it('is opened once for all who ask at once, and for a new term anew', async () => {
-    const place: { now: Place } = { now: { kind: 'here', term: 1 } }
+    const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, opened, closed } = tenantsAt(place)
     const [one, two] = await Promise.all([tenants.opened('acme'), tenants.opened('acme')])
     expect(one).toBe(two)
@@ -54,7 +54,7 @@ describe('what is open of tenants', () => {
   })
 
   it('is given to nobody once another has it', async () => {
-    const place: { now: Place } = { now: { kind: 'here', term: 1 } }
+    const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const opening = tenants.opened('acme')
     tenants.lost([slotOf('acme')])
@@ -74,7 +74,7 @@ describe('what is open of tenants', () => {
   })
 
   it('is closed before its slot is given away, and seen until then by whoever had it', async () => {
-    const place: { now: Place } = { now: { kind: 'here', term: 1 } }
+    const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const one = await tenants.opened('acme')
     place.now = { kind: 'unowned', term: 1 }

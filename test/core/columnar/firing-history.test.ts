@@ -54,6 +54,19 @@ describe('the history of firings', () => {
     )
   })
 
+  it('copies sets that stay as they are', () => {
+    fc.assert(
+      fc.property(cases, ({ rows, fired }) => {
+        const history = historyOf({ rows, fired })
+        const copies = fired.map((_, m) => history.copy(FIRST + m))
+        history.clear(FIRST + fired.length - 1)
+        const isIn = (m: number, row: number): boolean => (((copies[m]?.[row >> 5] ?? 0) >> (row & 31)) & 1) === 1
+        expect(fired.map((all, m) => all.map((__, row) => isIn(m, row)))).toEqual(fired)
+      }),
+      runs(50),
+    )
+  })
+
   it('leaves out rows that the last message has not reached, and no others', () => {
     fc.assert(
       fc.property(cases, fc.nat(200), (one, r) => {

@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest'
 import { checkPairs } from '../../../src/host/auth/check-pair.ts'
-import { hearKeyChanges } from '../../../src/host/auth/key-changes.ts'
+import { KeyChanges } from '../../../src/host/auth/key-changes.ts'
 import { KEY_RECORDS, ApiKeys } from '../../../src/host/auth/api-keys.ts'
+import type { Presence } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+
+const unchanged = () => new KeyChanges({}, { elapsed: () => 1, isMember: false })
 
 it('a pair outside of HTTP is known, or is wrong, and too many tries are refused', async () => {
   const now = () => 1000
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), now, 16)
   await pairs.add({ key: 'k', secret: 's', tenant: 'acme' })
-  const check = checkPairs(pairs, now)
+  const check = checkPairs(pairs, now, unchanged())
   expect(await check('k', 's', '10.0.0.1')).toMatchObject({ tenant: 'acme', user: 'k' })
   await pairs.remove('k')
   // checks are remembered for a minute
@@ -22,7 +25,7 @@ it('a pair that was good and is taken away is a guess again', async () => {
   const clock = { now: 1000 }
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), () => clock.now, 16)
   await pairs.add({ key: 'k', secret: 's', tenant: 'acme' })
-  const check = checkPairs(pairs, () => clock.now)
+  const check = checkPairs(pairs, () => clock.now, unchanged())
   await check('k', 's', '10.0.0.1')
   await pairs.remove('k')
   clock.now += 60_000
@@ -34,16 +37,19 @@ it('a pair that was good and is taken away is a guess again', async () => {
 it('a host that is told of changes refuses a pair at once that was taken away, and knows the others still', async () => {
   const clock = { now: 1000 }
   let heard: (word: string | undefined) => void = () => undefined
-  const presence = { hear: (hear: typeof heard) => void (heard = hear), deafFor: 0 }
+  const presence = { onNotification: (listener: typeof heard) => void (heard = listener), notificationLag: 0 }
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), () => 1000, 16)
   await pairs.add({ key: 'gone', secret: 's', tenant: 'acme' })
   await pairs.add({ key: 'kept', secret: 's', tenant: 'acme' })
   let hashes = 0
   const counted: ApiKeys = Object.assign(Object.create(pairs) as ApiKeys, {
     check: (...given: Parameters<ApiKeys['check']>) => ((hashes += 1), pairs.check(...given)),
-    isSame: (...given: Parameters<ApiKeys['isSame']>) => pairs.isSame(...given),
+    again: (...given: Parameters<ApiKeys['again']>) => pairs.again(...given),
   })
-  const changes = hearKeyChanges(presence, { elapsed: () => (clock.now += 1), isMember: true })
+  const changes = new KeyChanges(
+    { presence: presence as unknown as Presence },
+    { elapsed: () => (clock.now += 1), isMember: true },
+  )
   const check = checkPairs(counted, () => 1000, changes)
   const both = async (): Promise<readonly unknown[]> => [
     await check('gone', 's', '::1'),
@@ -59,7 +65,7 @@ it('a host that is told of changes refuses a pair at once that was taken away, a
   expect(await both()).toEqual([undefined, acme])
   await pairs.remove('kept')
   // the pair is unchanged, but an announcement may have been missed
-  presence.deafFor = 1_001
+  presence.notificationLag = 1_001
   expect(await both()).toEqual([undefined, undefined])
   // two hashes for the new pairs, one after `gone` was removed, one after `kept` was removed, and one more for `gone`
   expect(hashes).toBe(5)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { ALL_RIGHTS } from '../../../src/kernel/rights.ts'
 import { RememberedChecks } from '../../../src/host/auth/remembered-checks.ts'
 
-const caller = { tenant: 't', user: 'k', until: 100 }
+const caller = { tenant: 't', user: 'k', rights: ALL_RIGHTS, until: 100 }
 
 describe('checks of credentials', () => {
   it('are remembered until they expire', async () => {

@@ -2,7 +2,7 @@
 import websocket from '@fastify/websocket'
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach } from 'vitest'
-import type { Place } from '../../../src/cluster/placement/placement.ts'
+import type { TenantLocation } from '../../../src/cluster/placement/placement.ts'
 import { Hops } from '../../../src/host/cluster/hop.ts'
 import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
 import { errorHandler } from '../../../src/host/errors.ts'
@@ -24,12 +24,12 @@ export interface ModelHost {
   readonly app: FastifyInstance
   readonly routing: RequestRouting
   readonly url: string
-  place: Place
+  place: TenantLocation
 }
 
 /** Starts a host that serves its tenant as soon as `place` says that it is here. */
 export async function hostAt(
-  place: Place,
+  place: TenantLocation,
   tenant = 'acme',
   maxAsked = 100,
   more: (app: FastifyInstance) => void = () => undefined,

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
-import type { Place } from '../../../src/cluster/placement/placement.ts'
+import type { TenantLocation } from '../../../src/cluster/placement/placement.ts'
 import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
 import { PartitionCalls } from '../../../src/host/cluster/partition-calls.ts'
 import type { PartitionQuestion } from '../../../src/host/cluster/partition-questions.ts'
@@ -9,7 +9,7 @@ import { plainErrorBody } from '../../../src/host/failure.ts'
 import { machineTimers } from '../../../src/host/timers.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 
-const HERE: Place = { kind: 'here', term: 1 }
+const HERE: TenantLocation = { kind: 'here', term: 1 }
 const QUESTION: PartitionQuestion = { of: 'rules', question: { ask: 'rebind', resource: 'r' } }
 const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
 const open: FastifyInstance[] = []
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 /** Starts a host for questions. `places`: where it believes the partition to be; `answer`: its result. */
-async function hostAt(places: Place[], answer: () => unknown = () => 7) {
+async function hostAt(places: TenantLocation[], answer: () => unknown = () => 7) {
   const asked: PartitionQuestion[] = []
   const calls = new PartitionCalls({
     // the last place applies from then on
@@ -70,7 +70,7 @@ it('the call of a plug, which has the id of its effect, is made again at the hos
     throw new AppError('FENCED', 'another host has it')
   })
   const next = await hostAt([HERE])
-  const places: Place[] = [ending, next].map(({ url }) => ({ kind: 'elsewhere', term: 1, url }))
+  const places: TenantLocation[] = [ending, next].map(({ url }) => ({ kind: 'elsewhere', term: 1, url }))
   const { calls } = await hostAt([...places])
   expect(await calls.ask('acme', 0, call)).toBe(7)
   expect([ending.asked, next.asked]).toEqual([[call], [call]])
@@ -96,7 +96,7 @@ it('what waits for a host that stands still is refused as soon as that counts as
 // Holds PARTCALLS-4
 it('a partition that is given away does not wait for another that no host has, but for what plugs have called', async () => {
   const { url, asked } = await hostAt([HERE])
-  const unowned: Place = { kind: 'unowned', term: 1 }
+  const unowned: TenantLocation = { kind: 'unowned', term: 1 }
   const ending = AbortSignal.abort()
   const { calls } = await hostAt([unowned, { kind: 'elsewhere', term: 1, url }])
   await expect(calls.ask('acme', 0, QUESTION, ending)).rejects.toMatchObject({ code: 'FENCED' })

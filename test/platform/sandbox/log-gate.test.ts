@@ -10,7 +10,7 @@ it('passes so many lines a second, and says how many it dropped', () => {
     ({ text }) => passed.push(text),
   )
   const say = (...texts: readonly string[]): void => {
-    for (const text of texts) gate.say({ level: 'info', text })
+    for (const text of texts) gate.add({ level: 'info', text })
   }
   say('a', 'b', 'c', 'd')
   now = 1_000

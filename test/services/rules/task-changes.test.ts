@@ -74,7 +74,7 @@ describe('a change that the runner carries out', () => {
   it('is tried again over what another has written meanwhile', async () => {
     const { runner, api } = await open()
     const { ID } = await api.tasks.create(ruleOf())
-    runner.refuses = conflictError([{ place: 0, collection: 'tasks', id: ID, expected: 1, actual: 2 }])
+    runner.refuses = conflictError([{ index: 0, collection: 'tasks', id: ID, expected: 1, actual: 2 }])
     const { plan } = runner
     let plans = 0
     runner.plan = (change) => {

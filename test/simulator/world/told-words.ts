@@ -5,7 +5,7 @@
 import type { Presence, Storage } from '../../../src/storage/contract.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
-type Heard = Parameters<Presence['hear']>[0]
+type Heard = Parameters<Presence['onNotification']>[0]
 
 export class ToldWords {
   readonly #loop: VirtualLoop
@@ -22,11 +22,11 @@ export class ToldWords {
       announce: async () => undefined,
       among: async (names) => new Set(names),
       gone: () => new Promise(() => undefined),
-      hear: (heard) => void this.#heard.push(heard),
-      deafFor: 0,
+      onNotification: (heard) => void this.#heard.push(heard),
+      notificationLag: 0,
     }
     // simulated storage consists of plain functions, so a copy works as well
-    return { ...storage, presence, tell: (word) => this.tell(word) }
+    return { ...storage, presence, notify: (word) => this.tell(word) }
   }
 
   /** Resolves when a running host has received the notice. */

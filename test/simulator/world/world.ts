@@ -246,7 +246,7 @@ export class World {
 
   /** Resolves when the host was notified of changed keys; never when it dies meanwhile. */
   tellKeyChange(): Promise<void> {
-    return tellKeyChange({ tell: (word) => this.#words?.tell(word) ?? Promise.resolve() })
+    return tellKeyChange({ notify: (word) => this.#words?.tell(word) ?? Promise.resolve() })
   }
 
   /** Begins something on the running host. If the machine dies or it takes too long, no result arrives. */

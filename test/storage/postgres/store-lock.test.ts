@@ -125,10 +125,10 @@ describeWithPostgres('a store that one host has', (start) => {
     const [one, two] = await Promise.all([open({ url: way.url, lock: 'shared' }), open({ lock: 'shared' })])
     const heardByOne: (string | undefined)[] = []
     const heardByTwo: (string | undefined)[] = []
-    one.presence?.hear((word) => void heardByOne.push(word))
-    two.presence?.hear((word) => void heardByTwo.push(word))
+    one.presence?.onNotification((word) => void heardByOne.push(word))
+    two.presence?.onNotification((word) => void heardByTwo.push(word))
     await one.presence?.announce('one')
-    await one.tell?.('hello')
+    await one.notify?.('hello')
     await until(() => heardByTwo.includes('hello') && heardByOne.includes('hello'))
 
     const calledOff = new AbortController()
@@ -138,11 +138,11 @@ describeWithPostgres('a store that one host has', (start) => {
     let isGone = false
     const gone = two.presence?.gone('one', new AbortController().signal).then(() => (isGone = true))
     await until(async () => (await sessions()).some(({ name }) => name.startsWith('reflexarc ')))
-    expect([isGone, two.presence?.deafFor]).toEqual([false, expect.any(Number)])
+    expect([isGone, two.presence?.notificationLag]).toEqual([false, expect.any(Number)])
     way.cut()
     await gone
-    await until(() => one.presence?.deafFor === Number.POSITIVE_INFINITY)
-    await two.tell?.('not heard by one')
+    await until(() => one.presence?.notificationLag === Number.POSITIVE_INFINITY)
+    await two.notify?.('not heard by one')
     heardByOne.length = 0
     way.mend()
     await until(() => heardByOne.length > 0)

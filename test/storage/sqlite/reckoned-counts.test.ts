@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CollectionSpec, Condition } from '../../../src/storage/contract.ts'
 import { rowFilter, type SearchedRow } from '../../../src/storage/row-filter.ts'
 import { Specs } from '../../../src/storage/spec.ts'
-import { equalsOf, ReckonedCounts, type Reckonable } from '../../../src/storage/sqlite/reckoned-counts.ts'
+import { equalsOf, MaintainedCounts, type MaintainedCount } from '../../../src/storage/sqlite/reckoned-counts.ts'
 
 interface Job {
   readonly status: string
@@ -17,7 +17,7 @@ const JOBS: CollectionSpec<Job> = {
 }
 const KNOWN = new Specs().know(JOBS)
 
-function kept(where: readonly Condition[]): Reckonable {
+function kept(where: readonly Condition[]): MaintainedCount {
   return { holds: rowFilter(KNOWN, where), equals: equalsOf(KNOWN, where), changes: 0 }
 }
 const status = (value: string): Condition => ({ field: 'status', op: 'eq', value })
@@ -26,11 +26,11 @@ const row = (id: string, state: string, tags: readonly string[]): SearchedRow =>
 
 describe('counts that are reckoned on with', () => {
   it('may be hundreds when they ask for different values, and a change looks at those of its own values', () => {
-    const counts = new ReckonedCounts()
+    const counts = new MaintainedCounts()
     const all = Array.from({ length: 300 }, (_, n) => kept([status('on'), tag(`t${n}`)]))
     for (const one of all) counts.add(one, 10)
-    counts.reckon({ before: undefined, after: row('a', 'on', ['t7', 't9']) })
-    counts.reckon({ before: row('a', 'on', ['t7', 't9']), after: row('a', 'on', ['t9', 't11']) })
+    counts.update({ before: undefined, after: row('a', 'on', ['t7', 't9']) })
+    counts.update({ before: row('a', 'on', ['t7', 't9']), after: row('a', 'on', ['t9', 't11']) })
     const changed = all.flatMap((one, n) => (counts.get(one) === 10 ? [] : [[n, counts.get(one)]]))
     expect(changed).toEqual([
       [9, 11],
@@ -41,18 +41,18 @@ describe('counts that are reckoned on with', () => {
   })
 
   it('are no more than 32 of those that every change looks at', () => {
-    const counts = new ReckonedCounts()
+    const counts = new MaintainedCounts()
     for (let n = 0; n < 40; n += 1) counts.add(kept([{ field: 'status', op: 'ne', value: `${n}` }]), 0)
     expect(counts.size).toBe(32)
   })
 
   it('are let go after a thousand changes without a question', () => {
-    const counts = new ReckonedCounts()
+    const counts = new MaintainedCounts()
     const one = kept([status('on')])
     counts.add(one, 0)
-    for (let n = 0; n < 1_000; n += 1) counts.reckon({ before: undefined, after: row(`${n}`, 'on', []) })
+    for (let n = 0; n < 1_000; n += 1) counts.update({ before: undefined, after: row(`${n}`, 'on', []) })
     expect(counts.get(one)).toBe(1_000)
-    counts.reckon({ before: row('0', 'on', []), after: undefined })
+    counts.update({ before: row('0', 'on', []), after: undefined })
     expect([counts.get(one), counts.size]).toEqual([undefined, 0])
   })
 
@@ -65,7 +65,7 @@ describe('counts that are reckoned on with', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const counts = new ReckonedCounts()
+        const counts = new MaintainedCounts()
         const all = questions.map(kept)
         const rows = new Map<string, SearchedRow>()
         for (const one of all) counts.add(one, 0)
@@ -74,7 +74,7 @@ describe('counts that are reckoned on with', () => {
           const after = to === null ? undefined : row(id, to.status, to.tags)
           if (after === undefined) rows.delete(id)
           else rows.set(id, after)
-          counts.reckon({ before, after })
+          counts.update({ before, after })
           const forgotten = forget === null ? undefined : all[forget]
           if (forgotten !== undefined) {
             counts.delete(forgotten)

@@ -19,7 +19,7 @@ const JOBS: readonly StateJob[] = [
           { count: 1, bodies: '"é😀"' },
         ],
       },
-      { kind: 'put', collection: 'things', id: 'x', body: '{}', fields: [], expect: 'any', tells: false },
+      { kind: 'put', collection: 'things', id: 'x', body: '{}', fields: [], expect: 'any', needsPrevious: false },
       {
         kind: 'put',
         collection: 'things',
@@ -27,7 +27,7 @@ const JOBS: readonly StateJob[] = [
         body: '{"n":1}',
         fields: [null, 'n', -0, 1.5, Number.MAX_SAFE_INTEGER],
         expect: Number.MAX_SAFE_INTEGER,
-        tells: true,
+        needsPrevious: true,
       },
     ],
   },
@@ -36,21 +36,21 @@ const JOBS: readonly StateJob[] = [
     kind: 'commit',
     tenant: 'b',
     writes: [
-      { kind: 'delete', collection: 'things', id: 'x', expect: 'absent', tells: true },
+      { kind: 'delete', collection: 'things', id: 'x', expect: 'absent', needsPrevious: true },
       { kind: 'expect', collection: 'things', id: 'z', expect: 12 },
-      { kind: 'delete', collection: 'things', id: 'y', expect: 1, tells: false },
+      { kind: 'delete', collection: 'things', id: 'y', expect: 1, needsPrevious: false },
     ],
   },
   { kind: 'fill', collection: 'things', rows: [{ tenant: 'a', id: 'x', fields: ['x'] }], last: true },
 ]
 
 const ANSWERS: readonly StateAnswer[] = [
-  { results: [], changed: [], told: [] },
+  { results: [], changed: [], previous: [] },
   { failure: 'no room', code: 'UNAVAILABLE' },
-  { results: [1, Number.MAX_SAFE_INTEGER, 0], changed: ['things', 'others'], told: [] },
-  { misfits: [{ place: 1, actual: 'absent' }] },
-  { results: [2], changed: ['things'], told: [{ place: 0, before: [null, 'x'] }] },
-  { results: [3], changed: [], told: [] },
+  { results: [1, Number.MAX_SAFE_INTEGER, 0], changed: ['things', 'others'], previous: [] },
+  { conflicts: [{ index: 1, actual: 'absent' }] },
+  { results: [2], changed: ['things'], previous: [{ index: 0, before: [null, 'x'] }] },
+  { results: [3], changed: [], previous: [] },
 ]
 
 describe('what crosses between threads', () => {

@@ -47,6 +47,6 @@ describe('crashPoints', () => {
   })
 
   it('are none in a stream without messages', () => {
-    expect(crashPoints([{ place: 0.5, down: 0, inFlight: false }], 0)).toEqual([])
+    expect(crashPoints([{ position: 0.5, down: 0, inFlight: false }], 0)).toEqual([])
   })
 })

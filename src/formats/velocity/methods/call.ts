@@ -20,11 +20,11 @@ export function callMethod(
   environment: Environment,
 ): Value | undefined {
   environment.budget.spend(1)
-  const given = ownMethod(self, name, args, environment)
-  return given === undefined ? commonMethod(self, name, args, environment) : given
+  const result = callByKind(self, name, args, environment)
+  return result === undefined ? commonMethod(self, name, args, environment) : result
 }
 
-function ownMethod(self: Value, name: string, args: readonly Value[], environment: Environment): Value | undefined {
+function callByKind(self: Value, name: string, args: readonly Value[], environment: Environment): Value | undefined {
   if (typeof self === 'string') return TEXT_METHODS.get(name)?.(self, args, environment)
   if (self === null) return undefined
   if (typeof self === 'boolean') return BOOLEAN_METHODS.get(name)?.(self, args, environment)

@@ -162,19 +162,19 @@ const LIST: Methods<JavaList> = new Map<string, Method<JavaList>>([
 ])
 
 const bare =
-  (give: (self: JavaMap) => Value): Method<JavaMap> =>
+  (compute: (self: JavaMap) => Value): Method<JavaMap> =>
   (self, args) =>
-    args.length === 0 ? give(self) : undefined
+    args.length === 0 ? compute(self) : undefined
 
 const withKey =
-  (give: (self: JavaMap, key: Value) => Value): Method<JavaMap> =>
+  (compute: (self: JavaMap, key: Value) => Value): Method<JavaMap> =>
   (self, args) =>
-    args.length === 1 ? give(self, args[0] ?? null) : undefined
+    args.length === 1 ? compute(self, args[0] ?? null) : undefined
 
 const withPair =
-  (give: (self: JavaMap, key: Value, value: Value) => Value): Method<JavaMap> =>
+  (compute: (self: JavaMap, key: Value, value: Value) => Value): Method<JavaMap> =>
   (self, args) =>
-    args.length === 2 ? give(self, args[0] ?? null, args[1] ?? null) : undefined
+    args.length === 2 ? compute(self, args[0] ?? null, args[1] ?? null) : undefined
 
 export const MAP_METHODS: Methods<JavaMap> = new Map<string, Method<JavaMap>>([
   ['get', withKey((self, key) => self.get(key))],

@@ -26,10 +26,10 @@ export function formatted(pattern: string, args: readonly Value[], environment: 
         throw failed(`the format has the conversion %${conversion}, which is not supported`)
       if (conversion === '%') return '%'
       if (conversion === 'n') return '\n'
-      const place = index === undefined ? next++ : Number(index) - 1
-      if (place >= args.length) throw failed(`the format lacks an argument for %${conversion}`)
+      const position = index === undefined ? next++ : Number(index) - 1
+      if (position >= args.length) throw failed(`the format lacks an argument for %${conversion}`)
       const text = converted(
-        args[place] ?? null,
+        args[position] ?? null,
         conversion,
         flags,
         precision === undefined ? undefined : Number(precision),

@@ -39,9 +39,9 @@ export function classOfNumber(value: JavaNumber): Class {
 }
 
 const bare =
-  (give: (self: JavaNumber) => Value): NumberMethod =>
+  (compute: (self: JavaNumber) => Value): NumberMethod =>
   (self, args) =>
-    args.length === 0 ? give(self) : undefined
+    args.length === 0 ? compute(self) : undefined
 
 const COMMON: Methods<JavaNumber> = new Map<string, NumberMethod>([
   ['intValue', bare(intOf)],
@@ -65,24 +65,24 @@ const COMMON: Methods<JavaNumber> = new Map<string, NumberMethod>([
 ])
 
 const withTwo =
-  (give: (a: number, b: number) => Value, take: typeof intArgument): NumberMethod =>
+  (compute: (a: number, b: number) => Value, take: typeof intArgument): NumberMethod =>
   (_self, args, environment) => {
     const [a, b] = args.map((arg) => take(arg, environment))
-    return args.length !== 2 || a === undefined || b === undefined ? undefined : give(a, b)
+    return args.length !== 2 || a === undefined || b === undefined ? undefined : compute(a, b)
   }
 
 const withInt =
-  (give: (value: number) => Value): NumberMethod =>
+  (compute: (value: number) => Value): NumberMethod =>
   (_self, args, environment) => {
     const value = args.length === 1 ? intArgument(args[0], environment) : undefined
-    return value === undefined ? undefined : give(value)
+    return value === undefined ? undefined : compute(value)
   }
 
 const withText =
-  (give: (text: string) => Value): NumberMethod =>
+  (compute: (text: string) => Value): NumberMethod =>
   (_self, args, environment) => {
     const text = args.length === 1 ? textArgument(args[0], environment) : undefined
-    return text === undefined ? undefined : give(text)
+    return text === undefined ? undefined : compute(text)
   }
 
 const parsing =

@@ -1,19 +1,19 @@
 /** Implements methods and properties of `$foreach` and other scopes. */
-import type { Place } from '../fault.ts'
+import type { Position } from '../fault.ts'
 import { HostObject, type HostMethod } from '../values/host-object.ts'
 import type { Scope } from '../values/scope.ts'
 import type { Value } from '../values/value.ts'
 import type { Method, Methods } from './arguments.ts'
 
 const loop =
-  (give: (index: number, hasNext: boolean) => Value): Method<Scope> =>
+  (compute: (index: number, hasNext: boolean) => Value): Method<Scope> =>
   ({ loop: at }, args) =>
-    args.length > 0 || at === undefined ? undefined : give(at.index, at.hasNext)
+    args.length > 0 || at === undefined ? undefined : compute(at.index, at.hasNext)
 
 const bare =
-  (give: (self: Scope) => Value): Method<Scope> =>
+  (compute: (self: Scope) => Value): Method<Scope> =>
   (self, args) =>
-    args.length === 0 ? give(self) : undefined
+    args.length === 0 ? compute(self) : undefined
 
 const index = loop((at) => at)
 const count = loop((at) => at + 1)
@@ -24,13 +24,13 @@ const parent = bare((self) => self.parent)
 const topmost = bare((self) => self.topmost)
 const replaced = bare((self) => self.topmost.replaced)
 const info: Method<Scope> = (self, args) =>
-  args.length > 0 || self.loop === undefined ? undefined : infoOf(self.depth, self.loop.place())
+  args.length > 0 || self.loop === undefined ? undefined : infoOf(self.depth, self.loop.position())
 
 /** Returns `$foreach.info`. Converter templates have no name, so `template` is always `template`. */
-function infoOf(depth: number, { line, column }: Place): HostObject {
+function infoOf(depth: number, { line, column }: Position): HostObject {
   const text = `#foreach[type:block template:template line:${line} column:${column}]`
-  const given = { name: 'foreach', type: 'block', template: 'template', depth, line, column }
-  const methods = Object.entries(given).flatMap(([name, value]): [string, HostMethod][] => {
+  const fields = { name: 'foreach', type: 'block', template: 'template', depth, line, column }
+  const methods = Object.entries(fields).flatMap(([name, value]): [string, HostMethod][] => {
     const method: HostMethod = (args) => (args.length === 0 ? value : undefined)
     return [
       [name, method],

@@ -21,16 +21,16 @@ type TextMethod = Method<string>
 const TEXTS = '[Ljava.lang.String;'
 
 const bare =
-  (give: (self: string) => Value): TextMethod =>
+  (compute: (self: string) => Value): TextMethod =>
   (self, args) =>
-    args.length === 0 ? give(self) : undefined
+    args.length === 0 ? compute(self) : undefined
 
 const withText =
-  (give: (self: string, text: string) => Value, take: typeof textArgument = textArgument): TextMethod =>
+  (compute: (self: string, text: string) => Value, take: typeof textArgument = textArgument): TextMethod =>
   (self, args, environment) => {
     if (args.length !== 1) return undefined
     const text = take(args[0], environment)
-    return text === undefined ? undefined : give(self, text)
+    return text === undefined ? undefined : compute(self, text)
   }
 
 const substring: TextMethod = (self, args, environment) => {
@@ -41,7 +41,7 @@ const substring: TextMethod = (self, args, environment) => {
   return self.slice(begin, end)
 }
 
-const placed =
+const search =
   (find: (self: string, text: string, from: number | undefined) => number): TextMethod =>
   (self, args, environment) => {
     const [what, from] = args
@@ -196,8 +196,8 @@ export const TEXT_METHODS: Methods<string> = new Map<string, TextMethod>([
       return self.codePointAt(index)
     },
   ],
-  ['indexOf', placed((self, text, from) => self.indexOf(text, from))],
-  ['lastIndexOf', placed((self, text, from) => (from !== undefined && from < 0 ? -1 : self.lastIndexOf(text, from)))],
+  ['indexOf', search((self, text, from) => self.indexOf(text, from))],
+  ['lastIndexOf', search((self, text, from) => (from !== undefined && from < 0 ? -1 : self.lastIndexOf(text, from)))],
   ['contains', withText((self, text) => self.includes(text), sequenceArgument)],
   ['contentEquals', withText((self, text) => self === text, sequenceArgument)],
   [

@@ -9,7 +9,7 @@ import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run 
 const MAX_CALLS = 20
 const BODY = 'bodyContent'
 
-export interface Given {
+export interface MacroArgument {
   readonly expression: Expression
   readonly value: Eval
 }
@@ -20,7 +20,7 @@ const LAZY = new Set<Expression['kind']>(['reference', 'template', 'list', 'map'
 export function callMacro(
   run: Run,
   macro: ReadyMacro,
-  args: readonly Given[],
+  args: readonly MacroArgument[],
   body: Exec | undefined,
   at: number,
 ): void {
@@ -46,7 +46,7 @@ export function callMacro(
   }
 }
 
-function callOld(run: Run, macro: ReadyMacro, args: readonly Given[], body: DefinedBlock | undefined): void {
+function callOld(run: Run, macro: ReadyMacro, args: readonly MacroArgument[], body: DefinedBlock | undefined): void {
   const outer = run.context
   const lazy: Argument[] = []
   const context = new MacroContext(outer, lazy)
@@ -76,7 +76,7 @@ function isLazy(expression: Expression): boolean {
   return LAZY.has(expression.kind) || (expression.kind === 'literal' && typeof expression.value === 'string')
 }
 
-function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: DefinedBlock | undefined): void {
+function callNew(run: Run, macro: ReadyMacro, args: readonly MacroArgument[], body: DefinedBlock | undefined): void {
   const { context } = run
   const bodyBefore = context.get(BODY)
   context.remove(BODY)
@@ -87,7 +87,7 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
     before: context.get(name),
     given: (args[i]?.value ?? initial)?.(run) ?? null,
   }))
-  for (const { name, given } of frame) context.set(name, given)
+  for (const { name, given: argument } of frame) context.set(name, argument)
   try {
     macro.exec(run)
   } finally {
@@ -96,8 +96,8 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
       else context.set(BODY, bodyBefore)
     }
     // keeps values that the macro itself has set
-    for (const { name, had, before, given } of frame) {
-      if (context.get(name) !== given) continue
+    for (const { name, had, before, given: argument } of frame) {
+      if (context.get(name) !== argument) continue
       if (had) context.set(name, before)
       else context.remove(name)
     }

@@ -16,30 +16,30 @@ export interface Context {
 const FEW = 8
 
 export class RootContext implements Context {
-  readonly #given: JavaMap
+  readonly #variables: JavaMap
   /** names of all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
   #map: Map<string, Value> | undefined
 
   constructor(variables: Readonly<Record<string, unknown>>) {
-    this.#given = new JavaMap(variables, fromJson)
+    this.#variables = new JavaMap(variables, fromJson)
   }
 
   get(name: string): Value {
     const names = this.#names
-    if (names === undefined) return this.#given.get(name)
+    if (names === undefined) return this.#variables.get(name)
     if (this.#map !== undefined) return this.#map.get(name) ?? null
     for (let i = 0; i < names.length; i++) if (names[i] === name) return this.#values[i] ?? null
     return null
   }
 
   has(name: string): boolean {
-    return this.#map?.has(name) ?? this.#names?.includes(name) ?? this.#given.has(name)
+    return this.#map?.has(name) ?? this.#names?.includes(name) ?? this.#variables.has(name)
   }
 
   set(name: string, value: Value): void {
-    const names = this.#own()
+    const names = this.#ownNames()
     if (this.#map !== undefined) {
       this.#map.set(name, value)
       return
@@ -53,7 +53,7 @@ export class RootContext implements Context {
 
   remove(name: string): void {
     if (!this.has(name)) return
-    const names = this.#own()
+    const names = this.#ownNames()
     if (this.#map !== undefined) {
       this.#map.delete(name)
       return
@@ -71,10 +71,10 @@ export class RootContext implements Context {
     return undefined
   }
 
-  #own(): string[] {
+  #ownNames(): string[] {
     if (this.#names !== undefined) return this.#names
-    const names = this.#given.names()
-    this.#values = names.map((name) => this.#given.get(name))
+    const names = this.#variables.names()
+    this.#values = names.map((name) => this.#variables.get(name))
     this.#names = names
     if (names.length > FEW) this.#toMap(names)
     return names
@@ -99,9 +99,9 @@ export class MacroContext implements Context {
   #arguments: readonly Argument[]
   #locals: Map<string, Value> | undefined
 
-  constructor(outer: Context, given: readonly Argument[]) {
+  constructor(outer: Context, args: readonly Argument[]) {
     this.#outer = outer
-    this.#arguments = given
+    this.#arguments = args
   }
 
   setLocal(name: string, value: Value): void {

@@ -143,9 +143,9 @@ export class ExpressionCompiler {
     const { name } = part
     const args = part.args.map((arg) => this.value(arg))
     return (of, run) => {
-      const given = args.map((arg) => arg(run))
+      const values = args.map((arg) => arg(run))
       run.at = at
-      return callMethod(of, name, given, run) ?? null
+      return callMethod(of, name, values, run) ?? null
     }
   }
 

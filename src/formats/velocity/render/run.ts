@@ -48,9 +48,9 @@ export class Run implements Environment {
   /** Adds a macro for the rest of this rendering, unless the name is taken. */
   addMacro(name: string, macro: ReadyMacro): void {
     if (this.#macros.has(name)) return
-    const own = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)
+    const macros = this.#hasOwnMacros ? (this.#macros as Map<string, ReadyMacro>) : new Map(this.#macros)
     this.#hasOwnMacros = true
-    this.#macros = own.set(name, macro)
+    this.#macros = macros.set(name, macro)
   }
 
   write(text: string): void {

@@ -117,9 +117,9 @@ export class StatementCompiler {
     const isOld = this.#compat === '1.7'
     if (last === undefined) {
       return (run) => {
-        const given = get(run)
+        const result = get(run)
         // 1.7 leaves the variable unchanged
-        if (given !== null || !isOld) run.context.set(name, given)
+        if (result !== null || !isOld) run.context.set(name, result)
       }
     }
     const owner = this.#expressions.reference({ ...target, parts: parts.slice(0, -1) })
@@ -131,12 +131,12 @@ export class StatementCompiler {
           : undefined
     return (run) => {
       run.at = at
-      const given = get(run)
+      const result = get(run)
       const of = owner(run)
-      if (key === undefined || of === null || (given === null && isOld)) return
+      if (key === undefined || of === null || (result === null && isOld)) return
       run.at = at
-      if (of instanceof Scope) of.storage.put(key(run), given)
-      else if (last.kind === 'index' || of instanceof JavaMap) writePart(of, fromEnd(of, key(run)), given, run)
+      if (of instanceof Scope) of.storage.put(key(run), result)
+      else if (last.kind === 'index' || of instanceof JavaMap) writePart(of, fromEnd(of, key(run)), result, run)
     }
   }
 
@@ -185,7 +185,7 @@ export class StatementCompiler {
       const scope = new Scope(statement, context.get(FOREACH))
       context.set(FOREACH, scope)
       run.budget.enter()
-      const round = { index: -1, hasNext: false, place: statement.place }
+      const round = { index: -1, hasNext: false, position: statement.position }
       scope.loop = round
       try {
         // as in Java, a loop over a growing list continues and then fails
@@ -213,7 +213,7 @@ export class StatementCompiler {
   }
 
   #call({ name, args, body, source, at }: Extract<Statement, { kind: 'call' }>): Exec {
-    const given = args.map((arg) => ({ expression: arg, value: this.#expressions.value(arg) }))
+    const macroArgs = args.map((arg) => ({ expression: arg, value: this.#expressions.value(arg) }))
     const block = body && this.block(body)
     const hasWords = args.some(({ kind }) => kind === 'word')
     const found = this.#writing.macroName(name)
@@ -222,7 +222,7 @@ export class StatementCompiler {
       if (macro === undefined) return run.write(source)
       run.at = at
       if (hasWords) throw new Fault('syntax', `the macro #${name} does not accept words`)
-      callMacro(run, macro, given, block, at)
+      callMacro(run, macro, macroArgs, block, at)
     }
   }
 
@@ -290,7 +290,7 @@ export function restore({ context }: Run, name: string, before: Value): void {
 
 function parsed(source: string, compat: Compat, at: number): Template {
   try {
-    return parseTemplate(source, compat, { at, place: { line: 1, column: 1 } })
+    return parseTemplate(source, compat, { at, position: { line: 1, column: 1 } })
   } catch (error) {
     throw error instanceof Fault ? new Fault('syntax', error.message) : error
   }

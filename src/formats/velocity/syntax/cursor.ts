@@ -1,5 +1,5 @@
 /** Tracks the current position while a template is parsed. */
-import { Fault, placeOf, type Place } from '../fault.ts'
+import { Fault, positionOf, type Position } from '../fault.ts'
 import type { Compat } from '../values/value.ts'
 
 const MAX_DEPTH = 100
@@ -8,10 +8,10 @@ export class Cursor {
   readonly text: string
   readonly compat: Compat
   at = 0
-  readonly #fixed: { readonly at: number; readonly place: Place } | undefined
+  readonly #fixed: { readonly at: number; readonly position: Position } | undefined
   #depth = 0
 
-  constructor(text: string, compat: Compat, fixed?: { readonly at: number; readonly place: Place }) {
+  constructor(text: string, compat: Compat, fixed?: { readonly at: number; readonly position: Position }) {
     this.text = text
     this.compat = compat
     this.#fixed = fixed
@@ -29,8 +29,8 @@ export class Cursor {
     return this.#fixed?.at ?? at
   }
 
-  place(at = this.at): Place {
-    return this.#fixed?.place ?? placeOf(this.text, at)
+  position(at = this.at): Position {
+    return this.#fixed?.position ?? positionOf(this.text, at)
   }
 
   peek(ahead = 0): string {
@@ -77,6 +77,6 @@ export class Cursor {
   }
 
   fault(message: string, at = this.at): Fault {
-    return new Fault('syntax', message, this.place(at))
+    return new Fault('syntax', message, this.position(at))
   }
 }

@@ -1,5 +1,5 @@
 /** Defines the syntax tree of a template. `at` is the offset for faults. */
-import type { Place } from '../fault.ts'
+import type { Position } from '../fault.ts'
 import type { Operator } from '../values/arithmetic.ts'
 import type { Value } from '../values/value.ts'
 
@@ -66,7 +66,7 @@ export type Statement =
       readonly block: Block
       readonly otherwise: Block | undefined
       readonly at: number
-      readonly place: () => Place
+      readonly position: () => Position
     }
   | { readonly kind: 'define'; readonly name: string; readonly block: Block; readonly at: number }
   | {

@@ -10,7 +10,7 @@ import { Cursor } from './cursor.ts'
 import { ExpressionReader } from './expressions.ts'
 import type { Block, Expression, Macro, Reference, Statement, Template } from './nodes.ts'
 import { DIRECTIVES, isDirective, SET, SET_OLD, WORD, WORD_24, type Ending } from './words.ts'
-import type { Place } from '../fault.ts'
+import type { Position } from '../fault.ts'
 
 const RUN = /[^$#\\]+/y
 const SLASHES = /\\+/y
@@ -51,7 +51,7 @@ interface Read {
 export function parseTemplate(
   text: string,
   compat: Compat,
-  fixed?: { readonly at: number; readonly place: Place },
+  fixed?: { readonly at: number; readonly position: Position },
 ): Template {
   const reader = new StatementReader(new Cursor(text, compat, fixed), new Map())
   return { block: reader.all(), macros: reader.macros }
@@ -66,7 +66,7 @@ class StatementReader {
     this.#cursor = cursor
     this.macros = macros
     this.#expressions = new ExpressionReader(cursor, (text, at) => {
-      const inner = new Cursor(text, cursor.compat, { at, place: cursor.place(at) })
+      const inner = new Cursor(text, cursor.compat, { at, position: cursor.position(at) })
       return cursor.nest(() => new StatementReader(inner, macros).all())
     })
   }
@@ -268,9 +268,10 @@ class StatementReader {
       else branches.push({ test, block: read.block })
       fresh = read.isFresh
       ending = read.ending
-      const place = cursor.at
+      const keywordAt = cursor.at
       cursor.match(cursor.isOld ? WORD : WORD_24)
-      if (otherwise !== undefined && ending !== 'end') throw cursor.fault(`#${ending ?? ''} comes after #else`, place)
+      if (otherwise !== undefined && ending !== 'end')
+        throw cursor.fault(`#${ending ?? ''} comes after #else`, keywordAt)
     }
     into.push({ kind: 'if', branches, otherwise, at })
     return this.#lineEnd(isFresh)
@@ -361,8 +362,8 @@ class StatementReader {
       const isWell =
         first?.kind === 'reference' && second?.kind === 'word' && third !== undefined && third.kind !== 'word'
       if (!isWell) throw cursor.fault('#foreach needs a variable, "in" and a list', hash)
-      const place = (): Place => cursor.place(hash)
-      return { kind: 'foreach', variable: first.name, items: third, block, otherwise, at, place }
+      const position = (): Position => cursor.position(hash)
+      return { kind: 'foreach', variable: first.name, items: third, block, otherwise, at, position }
     }
     if (name === 'define') {
       if (first?.kind !== 'reference' || args.length > 1) throw cursor.fault('#define needs one variable', hash)

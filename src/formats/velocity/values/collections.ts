@@ -17,9 +17,9 @@ export abstract class Collection extends JavaObject {
   override equalsIn(other: JavaObject, environment: Environment): boolean {
     if (this === other) return true
     if (!(other instanceof Collection) || this.equality !== other.equality || this.size !== other.size) return false
-    const [own, others] = [this.items(environment), other.items(environment)]
-    if (this.equality === 'list') return own.every((item, i) => areEqual(item, others[i] ?? null, environment))
-    return this.equality === 'set' && own.every((item) => others.some((one) => areEqual(item, one, environment)))
+    const [items, others] = [this.items(environment), other.items(environment)]
+    if (this.equality === 'list') return items.every((item, i) => areEqual(item, others[i] ?? null, environment))
+    return this.equality === 'set' && items.every((item) => others.some((one) => areEqual(item, one, environment)))
   }
 
   override hashIn(environment: Environment): number {

@@ -1,5 +1,5 @@
 /** Stores the state of a directive during its block: `$foreach`, `$macro` and similar. */
-import type { Place } from '../fault.ts'
+import type { Position } from '../fault.ts'
 import { JavaMap } from './map.ts'
 import { JavaObject, type Environment, type Value } from './value.ts'
 
@@ -9,7 +9,7 @@ export class Scope extends JavaObject {
   #storage: JavaMap | undefined
   readonly parent: Scope | null
   readonly replaced: Value
-  loop: { index: number; hasNext: boolean; place: () => Place } | undefined
+  loop: { index: number; hasNext: boolean; position: () => Position } | undefined
 
   constructor(owner: object, before: Value) {
     super()

@@ -8,6 +8,8 @@ export interface MqttOptions {
   readonly api: (caller: Caller) => BrokerApi
   /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
+  /** Calls `end` when the credentials of a client are revoked. Returns a function that forgets the client. */
+  readonly watch?: (caller: Caller, end: () => void) => () => void
   /** Resolves to true once the message is durable, to false for an unknown topic. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Finds the hosts of other tenants. Default: this host has all tenants. */

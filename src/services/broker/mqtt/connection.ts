@@ -1,7 +1,7 @@
 /** The connection of one client. Processes its packets in order. */
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
-import { AppError, type Caller, messageOf } from '#kernel'
+import { AppError, type Caller, hasScope, messageOf, requireScope } from '#kernel'
 import { bodyText, parseMessages } from '#services/shared'
 import type { BrokerApi } from '../contract.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
@@ -11,7 +11,7 @@ import { PacketWriter } from './packet-writer.ts'
 import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
 import { Subscriptions } from './subscriptions.ts'
 import type { ConnectionContext } from './connection-context.ts'
-import { publishTopic, type PublishTopic } from './topics.ts'
+import { publishTopic, type PublishTopic, scopeOfPublish } from './topics.ts'
 
 /** ms within which the first packet must arrive */
 const INTRODUCTION_MS = 10_000
@@ -39,6 +39,7 @@ export class Connection {
   readonly #writer: PacketWriter
   #known: Known | undefined
   #will: Will | undefined
+  #forget: (() => void) | undefined
   #introduced = false
   /** bytes received before the tenant is known, to forward if the tenant is at another host */
   #received: Buffer[] | undefined
@@ -75,7 +76,7 @@ export class Connection {
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
       // the broker ends the connection, so the will is not published
-      if (reason === REASONS.shuttingDown) this.#will = undefined
+      if (reason === REASONS.shuttingDown || reason === REASONS.notAuthorized) this.#will = undefined
       if (this.#known !== undefined && this.#writer.version === 5) {
         this.#writer.send({ cmd: 'disconnect', reasonCode: reason })
       }
@@ -168,6 +169,7 @@ export class Connection {
     if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
     const caller = await this.#callerOf(packet)
     if (typeof caller === 'number') return this.#refuse(caller)
+    if (topic !== undefined && !mayPublish(caller, topic)) return this.#refuse(REASONS.notAuthorized)
     if (this.#isOver || (await this.#goesElsewhere(caller))) return
     const { newId } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
@@ -175,8 +177,17 @@ export class Connection {
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
     const ended = (): void => void this.end(REASONS.shuttingDown)
     const { receiveMaximum } = packet.properties ?? {}
-    const subscriptions = new Subscriptions(api, this.#writer, this.#listener, ended, receiveMaximum)
+    const rights = caller.rights
+    const subscriptions = new Subscriptions({
+      api,
+      rights,
+      writer: this.#writer,
+      listener: this.#listener,
+      ended,
+      receiveMaximum,
+    })
     this.#known = { caller, api, clientId, subscriptions }
+    this.#forget = this.#listener.options.watch?.(caller, () => void this.end(REASONS.notAuthorized))
     if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
     this.#listener.named(caller.tenant, clientId, this)
     this.#silenceMs = keepalive * 1500
@@ -296,11 +307,7 @@ export class Connection {
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
       return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
     }
-    const place = publishTopic(topic)
-    const posted =
-      place === undefined
-        ? this.#convert(known.caller, topic, Buffer.from(payload))
-        : post(known.api, place, Buffer.from(payload))
+    const posted = this.#post(known, topic, Buffer.from(payload))
     // the rejection is handled when the message's turn comes
     posted.catch(() => undefined)
     this.#waitFor(1)
@@ -314,6 +321,12 @@ export class Connection {
       if (isLast) this.#unacknowledged--
       this.#acknowledge(qos === 1 ? 'puback' : 'pubrec', messageId, reason)
     })
+  }
+
+  async #post({ caller, api }: Known, topic: string, payload: Buffer): Promise<void> {
+    const place = publishTopic(topic)
+    if (caller.rights !== undefined) requireScope(caller.rights, scopeOfPublish(place))
+    return place === undefined ? this.#convert(caller, topic, payload) : post(api, place, payload)
   }
 
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
@@ -381,6 +394,7 @@ export class Connection {
     this.#cancelTimer()
     this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
     this.#known?.subscriptions.end()
+    this.#forget?.()
     const will = this.#will
     this.#will = undefined
     const api = this.#known?.api
@@ -390,6 +404,10 @@ export class Connection {
       })
     }
   }
+}
+
+function mayPublish({ rights }: Caller, topic: PublishTopic): boolean {
+  return rights === undefined || hasScope(rights, scopeOfPublish(topic))
 }
 
 class UnknownTopic extends AppError {

@@ -1,11 +1,11 @@
 /** Manages the subscriptions of one client, and delivers their messages. */
 import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
-import type { AppError } from '#kernel'
-import type { BrokerApi } from '../contract.ts'
+import { AppError, type FeedReader, hasScope, type Rights } from '#kernel'
+import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import { REASONS } from './reasons.ts'
 import type { ConnectionContext } from './connection-context.ts'
-import { ERRORS_TOPIC, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
+import { ERRORS_TOPIC, scopesOfSubscribe, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
 
 /** maximum messages of QoS 1 that the client has not acknowledged */
 const MAX_UNACKNOWLEDGED = 100
@@ -17,8 +17,21 @@ interface Subscription {
   readonly end: AbortController
 }
 
+type StreamTopic = Exclude<SubscribeTopic, { kind: 'errors' }>
+
+export interface SubscriptionsOptions {
+  readonly api: BrokerApi
+  /** absent: all rights */
+  readonly rights: Rights | undefined
+  readonly writer: PacketWriter
+  readonly listener: ConnectionContext
+  ended(): void
+  readonly receiveMaximum: number | undefined
+}
+
 export class Subscriptions {
   readonly #api: BrokerApi
+  readonly #rights: Rights | undefined
   readonly #writer: PacketWriter
   readonly #listener: ConnectionContext
   readonly #ended: () => void
@@ -31,14 +44,9 @@ export class Subscriptions {
   #freed: (() => void)[] = []
   #isOver = false
 
-  constructor(
-    api: BrokerApi,
-    writer: PacketWriter,
-    listener: ConnectionContext,
-    ended: () => void,
-    receiveMaximum = MAX_IDS,
-  ) {
+  constructor({ api, rights, writer, listener, ended, receiveMaximum = MAX_IDS }: SubscriptionsOptions) {
     this.#api = api
+    this.#rights = rights
     this.#ended = ended
     this.#writer = writer
     this.#listener = listener
@@ -46,7 +54,11 @@ export class Subscriptions {
   }
 
   add({ subscriptions, properties }: ISubscribePacket): number[] {
-    return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
+    const granted: number[] = []
+    for (const [i, asked] of subscriptions.entries()) {
+      granted[i] = this.#addOne(asked, properties?.subscriptionIdentifier, (reason) => (granted[i] = reason))
+    }
+    return granted
   }
 
   /** Resolves when all subscriptions are active; undefined if they already are. */
@@ -84,11 +96,22 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  #addOne({ topic: filter, qos, nl = false }: ISubscription, identifier: number | undefined): number {
+  /** `refuse` is called when a check that takes longer fails, before `ready` resolves. */
+  #addOne(
+    { topic: filter, qos, nl = false }: ISubscription,
+    identifier: number | undefined,
+    refuse: (reason: number) => void,
+  ): number {
     const is5 = this.#writer.version === 5
     if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
     const topic = subscribeTopic(filter)
     if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
+    const notAuthorized = is5 ? REASONS.notAuthorized : REASONS.unspecified
+    const scopes = scopesOfSubscribe(topic)
+    const rights = this.#rights
+    if (rights !== undefined && scopes.length > 0 && !scopes.some((scope) => hasScope(rights, scope))) {
+      return notAuthorized
+    }
     // `nl` (no local) is unsupported, because messages do not record the connection that they came from
     if (is5 && nl) return REASONS.notHere
     const isNew = !this.#byFilter.has(filter)
@@ -96,18 +119,35 @@ export class Subscriptions {
     this.remove(filter)
     const granted = qos === 0 ? 0 : 1
     const subscription = { qos: granted, identifier, end: new AbortController() } as const
+    if (topic.kind !== 'errors') {
+      const forbidden = (): number => {
+        this.remove(filter)
+        return notAuthorized
+      }
+      try {
+        const reader = this.#open(topic, subscription.end.signal)
+        const isForbidden = (error: unknown): void => (isForbiddenError(error) ? refuse(forbidden()) : undefined)
+        if (reader.ready !== undefined) this.#waitFor(reader.ready.catch(isForbidden))
+        void this.#follow(topic, subscription, reader)
+      } catch (error) {
+        if (isForbiddenError(error)) return forbidden()
+        throw error
+      }
+    }
     this.#byFilter.set(filter, subscription)
-    if (topic.kind !== 'errors') void this.#follow(topic, subscription)
     return granted
   }
 
   /** The feed bounds the messages that wait for this client. */
-  async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
-    const options = { signal: subscription.end.signal, most: this.#listener.limits.waiting }
+  #open(topic: StreamTopic, signal: AbortSignal): FeedReader<BrokerMessage> {
     const { streams } = this.#api
-    const reader =
-      topic.kind === 'resource' ? streams.subscribe(topic.resource, topic.channel, options) : streams.firehose(options)
-    if (reader.ready !== undefined) this.#waitFor(reader.ready)
+    const options = { signal, most: this.#listener.limits.waiting }
+    return topic.kind === 'resource'
+      ? streams.subscribe(topic.resource, topic.channel, options)
+      : streams.firehose(options)
+  }
+
+  async #follow(topic: StreamTopic, subscription: Subscription, reader: FeedReader<BrokerMessage>): Promise<void> {
     const own = topic.kind === 'resource' ? topicOf(topic.resource, topic.channel) : undefined
     for await (const { value } of reader) {
       const { resource } = value
@@ -153,4 +193,8 @@ export class Subscriptions {
     while (this.#unacknowledged.has(this.#nextId))
     return this.#nextId
   }
+}
+
+function isForbiddenError(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'FORBIDDEN'
 }

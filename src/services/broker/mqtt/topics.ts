@@ -1,4 +1,5 @@
 /** Parses the topics of devices; an id may contain slashes. */
+import type { Scope } from '#kernel'
 import type { Channel } from '../contract.ts'
 
 export type PublishTopic =
@@ -14,6 +15,17 @@ export const ERRORS_TOPIC = 'errors'
 const MESSAGES_TOPIC = 'messages'
 const MAX_LEVELS = 64
 const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
+
+/** Returns the scope for messages to a topic; undefined: a topic of a converter. */
+export function scopeOfPublish(topic: PublishTopic | undefined): Scope {
+  return topic?.kind === 'resource' && topic.channel === 'commands' ? 'operate' : 'device'
+}
+
+/** Returns the scopes of which one allows a subscription; none: any key may subscribe. */
+export function scopesOfSubscribe(topic: SubscribeTopic): readonly Scope[] {
+  if (topic.kind === 'errors') return []
+  return topic.kind === 'resource' && topic.channel === 'commands' ? ['read', 'device'] : ['read']
+}
 
 export function publishTopic(topic: string): PublishTopic | undefined {
   if (topic === MESSAGES_TOPIC) return { kind: 'messages' }

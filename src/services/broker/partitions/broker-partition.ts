@@ -1,5 +1,5 @@
 /** Splits posts by partition, and merges the streams of all partitions. */
-import type { LogPlace } from '#kernel'
+import type { LogPosition } from '#kernel'
 import { type Partition, partitionOf } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
 import type { PublishRequest } from '../posting/publish-request.ts'
@@ -80,7 +80,7 @@ export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): St
   }
 }
 
-function placeIn(seen: LogPlace | undefined, partition: number): LogPlace | undefined {
+function placeIn(seen: LogPosition | undefined, partition: number): LogPosition | undefined {
   if (seen === undefined) return undefined
   const { others = [], ...first } = seen
   return [first, ...others].find((one) => (one.partition ?? 0) === partition)

@@ -5,7 +5,7 @@
  * MERGED-2 a resuming reader receives each stored message after its place once, from all partitions, or is notified of
  *   a gap
  */
-import { AppError, type FeedReader, type LogPlace, messageOf, type Passed } from '#kernel'
+import { AppError, type FeedReader, type LogPosition, messageOf, type Passed } from '#kernel'
 import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.ts'
 
 type Next = IteratorResult<StreamedMessage, undefined>
@@ -22,7 +22,7 @@ const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  readonly #places: (LogPlace | undefined)[]
+  readonly #places: (LogPosition | undefined)[]
   #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
@@ -72,8 +72,8 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
-  get #place(): LogPlace | undefined {
-    const places: LogPlace[] = []
+  get #place(): LogPosition | undefined {
+    const places: LogPosition[] = []
     for (const place of this.#places) {
       if (place === undefined) return undefined
       places.push(place)

@@ -10,7 +10,7 @@
  *   delay clients, and clients do not delay rules forever
  */
 import { AppError } from '#kernel'
-import type { Followed, TenantLog, UnitPlace } from '#log'
+import type { Followed, TenantLog, UnitSpan } from '#log'
 import type { Write } from '#storage'
 import { machineTimers } from '#platform'
 import type { Forwarding } from '../contract.ts'
@@ -63,7 +63,7 @@ interface Waiting extends Grouped {
 interface Unit {
   /** undefined: the unit did not come through this queue */
   readonly group: readonly Waiting[] | undefined
-  readonly place: UnitPlace
+  readonly place: UnitSpan
   readonly ended: () => void
 }
 
@@ -168,7 +168,7 @@ export class IngestQueue {
   #commit(group: readonly Waiting[]): Promise<void> {
     return new Promise((ended) => {
       let isFollowed = false
-      const followed = (place: UnitPlace): void => {
+      const followed = (place: UnitSpan): void => {
         isFollowed = true
         this.#follow({ group, place, ended })
       }
@@ -274,7 +274,7 @@ function sizeOf({ bulk, arrivals }: PublishRequest): number {
 }
 
 /** Returns undefined if the unit contains no samples or messages. */
-function loggedOf(group: readonly Waiting[], { first, last }: UnitPlace): Logged | undefined {
+function loggedOf(group: readonly Waiting[], { first, last }: UnitSpan): Logged | undefined {
   const posts = group.flatMap(({ post }) => (post.store ? [post] : []))
   if (posts.length === 0 || last === 0) return undefined
   return { posts, first, last, size: group.reduce((sum, { size }) => sum + size, 0) }

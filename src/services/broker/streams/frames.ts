@@ -1,5 +1,5 @@
 /** Formats messages for the wire, serializing each once for all readers. */
-import type { LogPlace, Passed } from '#kernel'
+import type { LogPosition, Passed } from '#kernel'
 import type { BrokerMessage, StreamedMessage, Subscription } from '../contract.ts'
 
 export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
@@ -72,15 +72,15 @@ function ended(form: Form, text: string): string {
 }
 
 /** Formats a place as two numbers for a tenant with one partition, otherwise as three per partition. */
-function textOf({ position, count, partition, others = [] }: LogPlace): string {
+function textOf({ position, count, partition, others = [] }: LogPosition): string {
   const own = `${position}.${count}`
   if (partition === undefined && others.length === 0) return own
   return [`${own}.${partition ?? 0}`, ...others.map(textOf)].join('.')
 }
 
-function readPlace(texts: readonly string[]): LogPlace | undefined {
+function readPlace(texts: readonly string[]): LogPosition | undefined {
   if (texts.length > 3 * MAX_PLACES || !texts.every((one) => NUMBER.test(one))) return undefined
-  const places: LogPlace[] = []
+  const places: LogPosition[] = []
   for (let at = 0; at < texts.length; at += 3) {
     const [position, count, partition] = texts.slice(at, at + 3).map(Number)
     if (position === undefined || count === undefined) return undefined

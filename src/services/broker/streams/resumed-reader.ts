@@ -4,14 +4,14 @@
  * RESUME-1 each stored message after the last seen one is sent once, in the order of the log; if some are no longer in
  *   the log, `missed` is set
  */
-import type { FeedReader, LogPlace, Passed } from '#kernel'
+import type { FeedReader, LogPosition, Passed } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
 
 export interface ResumedFrom {
   readonly log: Log
-  readonly since: LogPlace
+  readonly since: LogPosition
   readonly channel: Channel
   /** undefined: all resources */
   readonly resource: string | undefined

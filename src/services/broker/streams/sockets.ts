@@ -10,7 +10,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
 import { AppError, refuse } from '#kernel'
-import { parameterReader, parseMessages, queryFaults } from '#services/shared'
+import { callerOf, parameterReader, parseMessages, queryFaults } from '#services/shared'
 import type { BrokerApi, BrokerService, Channel } from '../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
 import { POSTING } from '../posting/message-schema.ts'
@@ -89,8 +89,8 @@ export class Sockets {
     }
   }
 
-  #api({ tenant, user }: FastifyRequest): BrokerApi {
-    return this.#service.as({ tenant, user })
+  #api(request: FastifyRequest): BrokerApi {
+    return this.#service.as(callerOf(request))
   }
 
   #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {

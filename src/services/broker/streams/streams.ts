@@ -1,5 +1,5 @@
 /** Publishes acknowledged messages to subscribers. */
-import { Feed, type LogPlace } from '#kernel'
+import { Feed, type LogPosition } from '#kernel'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamApi, Subscription } from '../contract.ts'
 import { hasEffect, type PublishRequest, routedMessageOf } from '../posting/publish-request.ts'
@@ -72,7 +72,7 @@ export class Streams implements StreamApi {
     return new ResumedReader(feed.read(subscription), { log: this.#log, since, channel, resource })
   }
 
-  #placeAt(position: number, count: number): LogPlace {
+  #placeAt(position: number, count: number): LogPosition {
     return this.#partition === undefined ? { position, count } : { position, count, partition: this.#partition }
   }
 

@@ -11,7 +11,7 @@
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
-import { type JobHandler, type JobQueue, type JobPlaces, JobRunner } from '#jobs'
+import { type JobHandler, type JobQueue, type JobSlots, JobRunner } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
@@ -24,7 +24,7 @@ import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  readonly places?: JobPlaces
+  readonly places?: JobSlots
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
@@ -95,7 +95,7 @@ export class Subscriptions {
       now,
       newId,
       timers,
-      places: options.places,
+      slots: options.places,
       logger,
     })
     this.#outbox = new Outbox(store, this.#jobs.queue, now)

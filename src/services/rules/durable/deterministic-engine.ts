@@ -19,6 +19,7 @@ import {
   mindsAway,
   mindsDowntime,
   type Outcome,
+  type Preparer,
   type Reply,
   type SavedState,
   withoutStamp,
@@ -46,10 +47,20 @@ export interface EngineSettings extends Partial<
     | 'duplicates'
     | 'dedupWindow'
     | 'maxRemembered'
+    | 'seed'
+    | 'why'
   >
 > {
   readonly plugs: PlugRegistry
+  /** compiles a rule once for several engines */
+  readonly preparer?: Preparer | undefined
 }
+
+/** Settings that decide what tasks do with messages, as plain data. */
+export type EngineLimits = Omit<
+  EngineSettings,
+  'plugs' | 'ports' | 'preparer' | 'logger' | 'history' | 'timed' | 'generate'
+>
 
 export interface EngineHooks {
   touched(task: string): void
@@ -107,12 +118,12 @@ export class DeterministicEngine {
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
-    const { plugs, ...settings } = parts
+    const { plugs, preparer, ...settings } = parts
     const options: EngineOptions = {
+      seed: SEED,
       ...settings,
       plugs: [],
       scheduler: clock,
-      seed: SEED,
       ids: () => '',
       ...(lifecycle && { onRare: lifecycle }),
       journal: {
@@ -126,7 +137,7 @@ export class DeterministicEngine {
         gave: ({ id }, execution, outcome) => this.#gave(id, execution, outcome),
       },
     }
-    this.engine = new CoreEngine(options, plugs)
+    this.engine = new CoreEngine(options, plugs, preparer)
   }
 
   get now(): number {

@@ -12,7 +12,6 @@ import type {
   RunnableTask,
   RunReports,
   TaskChange,
-  TaskPast,
   TaskRunner,
 } from '../runner.ts'
 import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
@@ -57,7 +56,7 @@ export interface DurableRunner extends TaskRunner {
   readonly stats: EngineStats | undefined
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
-  readonly past: TaskPast
+  readonly past: Past
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
@@ -79,7 +78,7 @@ class Runner implements DurableRunner {
   readonly #log: TenantLog
   readonly #clock: LeadingClock
   readonly inputs: InputKeeper | undefined
-  readonly past: TaskPast
+  readonly past: Past
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()

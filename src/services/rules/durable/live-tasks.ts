@@ -8,7 +8,7 @@ import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
-import { ARRIVED, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
+import { ARRIVAL_TIME, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
 import type { InputCheckpoint } from '../inputs/contract.ts'
 import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
@@ -303,10 +303,10 @@ export class LiveTasks {
       const { results } = writes.length === 0 ? { results: [] } : await this.#dependencies.store.commit(writes)
       return { taken: false, results }
     }
-    const { given, results } = await this.#add(entries, writes, followed)
+    const { answers, results } = await this.#add(entries, writes, followed)
     let taken = false
     for (const [i, { input }] of entries.entries()) {
-      if (given[i] !== true || input?.k !== 'data') continue
+      if (answers[i] !== true || input?.k !== 'data') continue
       taken = true
       this.inputs += messagesOf((input as Extract<Input, { k: 'data' }>).m).length
     }
@@ -317,7 +317,7 @@ export class LiveTasks {
     if (!this.#dependencies.keepsInputs) return undefined
     const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
     this.#arrived = this.#arrival
-    return { ...about, [ARRIVED]: this.#arrived }
+    return { ...about, [ARRIVAL_TIME]: this.#arrived }
   }
 
   get #arrival(): number {

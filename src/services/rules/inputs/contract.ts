@@ -7,7 +7,7 @@
  * INPUTS-2 an entry is removed from the log only after it is in kept inputs
  * INPUTS-3 a damaged block is reported by name and read as a gap; other data is unaffected
  */
-import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
+import type { EngineLimits, TaskStateRecord } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'
 import type { RunnableTask } from '../runner.ts'
 
@@ -59,4 +59,12 @@ export interface KeptInputs {
     task: string,
     before: { readonly at: number } | { readonly position: number },
   ): Promise<InputCheckpoint | undefined>
+}
+
+/** What rules need to run over kept inputs as the tasks ran. */
+export interface KeptPast {
+  readonly inputs: KeptInputs
+  readonly limits: EngineLimits
+  /** Returns the kinds of calls that are asynchronous. */
+  later(): Promise<readonly string[]>
 }

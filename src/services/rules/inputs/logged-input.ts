@@ -1,6 +1,6 @@
 /** Reads log entries for kept inputs: inputs that tasks received, and messages that no task received. */
 import { isPlainObject, type Json } from '#kernel'
-import { ARRIVED, isInput, type KeptMessage } from '#log'
+import { ARRIVAL_TIME, isInput, type KeptMessage } from '#log'
 import { type Input, inputOf } from '../durable/input.ts'
 
 export interface LoggedInput {
@@ -9,7 +9,7 @@ export interface LoggedInput {
   readonly expires?: number
 }
 
-type LoggedData = Extract<Input, { k: 'data' }> & Partial<KeptMessage> & { readonly [ARRIVED]?: number }
+type LoggedData = Extract<Input, { k: 'data' }> & Partial<KeptMessage> & { readonly [ARRIVAL_TIME]?: number }
 
 /** undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival */
 export function loggedInput(body: Json): LoggedInput | undefined {
@@ -18,7 +18,7 @@ export function loggedInput(body: Json): LoggedInput | undefined {
     const input = inputOf(body)
     return input && { input }
   }
-  const { k, m, c, h, r, u, g, x, at, [ARRIVED]: arrived } = body as unknown as LoggedData
+  const { k, m, c, h, r, u, g, x, at, [ARRIVAL_TIME]: arrived } = body as unknown as LoggedData
   const moment = isInput(body) ? at : arrived
   if (moment === undefined || m === undefined) return undefined
   const sent = { c, h, r, u, g }

@@ -1,6 +1,6 @@
 /** Shows tasks at past instants and now, in the same form. */
 import type { Observable } from 'rxjs'
-import type { FiredEvent, Plug, Ports } from '#core'
+import type { FiredEvent, Plug } from '#core'
 import { followPlugs, type LiveTask, type SavedState } from '#core/spi'
 import { AppError, makeIssue, refuse } from '#kernel'
 import type { EngineSettings } from '../durable/deterministic-engine.ts'
@@ -8,7 +8,7 @@ import { messagesOf } from '../durable/input.ts'
 import type { LiveTasks } from '../durable/live-tasks.ts'
 import type { TaskPast } from '../runner.ts'
 import { dryPlugs } from '../tools/dry-plugs.ts'
-import type { KeptInput, KeptSince } from './contract.ts'
+import type { KeptInput, KeptPast, KeptSince } from './contract.ts'
 import type { InputKeeper } from './input-keeper.ts'
 import {
   INPUT_KINDS,
@@ -19,7 +19,7 @@ import {
   type TaskTimer,
 } from './inputs-schema.ts'
 import { readingTime } from './select-input.ts'
-import { type ReplayDependencies, type ReplayEnd, TaskReplay } from './task-replay.ts'
+import { type ReplayDependencies, type ReplayEnd, SILENT, TaskReplay } from './task-replay.ts'
 
 export interface PastDependencies {
   /** undefined: no inputs are kept */
@@ -39,6 +39,13 @@ export class Past implements TaskPast {
     this.#dependencies = dependencies
     const { logger: _logger, timed: _timed, history: _history, ...settings } = dependencies.settings
     this.#settings = { ...settings, plugs: followPlugs(dryList(dependencies.plugs)), ports: SILENT }
+  }
+
+  /** undefined: no inputs are kept */
+  get kept(): KeptPast | undefined {
+    const { inputs, tasks } = this.#dependencies
+    const { plugs: _plugs, ports: _ports, generate: _generate, ...limits } = this.#settings
+    return inputs && { inputs, limits, later: async () => [...(await tasks()).laterKinds] }
   }
 
   async state(id: string, at: number | undefined): Promise<TaskStateView> {
@@ -75,14 +82,15 @@ export class Past implements TaskPast {
       const events = replay.engine.events({ tasks: [id], types: ['fired'] }) as Observable<FiredEvent>
       const subscription = events.subscribe((event) => fired.push(event))
       let isLast = true
-      await replay.run({ position: Number.MAX_SAFE_INTEGER }, (kept) => {
-        const effects = fired.splice(0).filter(({ time }) => time === kept.input.at)
+      const visit = (kept: KeptInput): boolean => {
+        const effects = fired.splice(0)
         const entry = kept.position > after ? entryOf(kept, effects) : undefined
         if (entry === undefined || entry.time < from || entry.time > until) return true
         isLast = values.length < limit
         if (isLast) values.push(entry)
         return isLast
-      })
+      }
+      await replay.run({ position: Number.MAX_SAFE_INTEGER }, visit, () => void (fired.length = 0))
       subscription.unsubscribe()
       const next = isLast ? undefined : values.at(-1)?.position
       return { values, ...(next !== undefined && { next }), keptSince: since.at }
@@ -154,9 +162,6 @@ function notKept(what: string, { at }: KeptSince): AppError {
     `The host does not have ${what}; inputs are kept since ${new Date(at).toISOString()}`,
   )
 }
-
-const never = new Promise<never>(() => undefined)
-const SILENT: Ports = { latestValue: () => never, metadata: () => never, secret: () => never }
 
 /** Returns the same array until the plugs change. */
 function dryList(plugs: () => readonly Plug[]): () => readonly Plug[] {

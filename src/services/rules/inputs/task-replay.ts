@@ -1,5 +1,6 @@
 /** Replays the kept inputs of one task on a copy; nothing outside is called, and outcomes come from the log. */
-import type { LiveTask, SavedState } from '#core/spi'
+import type { Ports } from '#core'
+import type { Execution, LiveTask, SavedState } from '#core/spi'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { DeterministicEngine, type EngineSettings } from '../durable/deterministic-engine.ts'
@@ -8,6 +9,10 @@ import { isLater } from '../durable/later-calls.ts'
 import { asCalled, callKey } from '../durable/recovery.ts'
 import type { RunnableTask } from '../runner.ts'
 import type { InputCheckpoint, InputRange, KeptInput, KeptInputs } from './contract.ts'
+
+const never = new Promise<never>(() => undefined)
+/** Never respond: a replay takes responses from the log. */
+export const SILENT: Ports = { latestValue: () => never, metadata: () => never, secret: () => never }
 
 export interface ReplayDependencies {
   /** settings with plugs that do not act, and ports that do not respond */
@@ -98,19 +103,53 @@ export class TaskReplay {
     return this.#engine.engine
   }
 
-  /** Applies inputs up to `end`, or until `visit` returns false for one. */
-  async run(end: ReplayEnd, visit: (kept: KeptInput) => boolean = () => true): Promise<void> {
+  /** The rule that the task has at this point of the replay. */
+  get running(): RunnableTask | undefined {
+    return this.#engine.task(this.#id)
+  }
+
+  get nextAt(): number | undefined {
+    return this.#engine.nextAt
+  }
+
+  advanceTo(time: number): void {
+    this.#engine.advanceTo(Math.max(this.#engine.now, time))
+  }
+
+  /** Whether a call of the node is open, whose outcome may come from the log. */
+  awaits(label: string): boolean {
+    return openCallOf(this.task, label) !== undefined
+  }
+
+  /** Returns the node whose call an answer ends. */
+  answeredNode({ e, x, c }: Extract<Input, { k: 'answer' }>): string | undefined {
+    const execution = this.#engine.epochOf(this.#id) === e ? this.task?.execution(x) : undefined
+    return execution?.calls === c ? execution.node.label : undefined
+  }
+
+  /**
+   * Applies inputs up to `end`, or until `visit` returns false for one. `reached`: called before each input, when the
+   * timers that are due by then have acted.
+   */
+  async run(
+    end: ReplayEnd,
+    visit: (kept: KeptInput) => boolean = () => true,
+    reached: () => void = nothing,
+  ): Promise<void> {
     const range: InputRange = {
       after: this.position,
       ...('position' in end && { upTo: end.position }),
-      resources: this.#resources(end),
+      resources: this.resources(end),
       tasks: [this.#id],
     }
     const yielder = new Yielder(machineTimers)
     for await (const batch of this.#dependencies.inputs.read(range)) {
       for (const kept of batch) {
         if (isBeyond(kept, end)) return this.#advance(end)
-        await this.#apply(kept)
+        const { input } = kept
+        if (input.k !== 'jump' && input.k !== 'still' && input.k !== 'open') this.advanceTo(input.at)
+        reached()
+        await this.apply(kept)
         if (!visit(kept)) return
         await yielder.due()
       }
@@ -123,7 +162,7 @@ export class TaskReplay {
   }
 
   #advance(end: ReplayEnd): void {
-    if ('at' in end) this.#engine.advanceTo(Math.max(this.#engine.now, end.at))
+    if ('at' in end) this.advanceTo(end.at)
   }
 
   async #restore(): Promise<void> {
@@ -134,7 +173,7 @@ export class TaskReplay {
     await this.#engine.restore({ task, record: { ...record, state } })
   }
 
-  async #apply({ position, input }: KeptInput): Promise<void> {
+  async apply({ position, input }: KeptInput): Promise<void> {
     if (isRun(input)) {
       const rule = await this.#ruleAt(position, input)
       this.#isBegun ||= input.k === 'begin'
@@ -154,7 +193,7 @@ export class TaskReplay {
   }
 
   /** Returns every resource that the task is bound to until `end`. */
-  #resources(end: ReplayEnd): readonly string[] {
+  resources(end: ReplayEnd): readonly string[] {
     const all = new Set(this.#checkpoint?.record.resources)
     for (const kept of this.#own) {
       if (isBeyond(kept, end)) break
@@ -176,6 +215,14 @@ export class TaskReplay {
     if (change?.k === 'change' && base !== undefined) return { ...base, epoch, ...change.b }
     return known?.epoch === epoch ? known : undefined
   }
+}
+
+export function openCallOf(task: LiveTask | undefined, label: string): Execution | undefined {
+  for (const execution of task?.lane?.state.open ?? []) {
+    const { node, phase } = execution
+    if (node.label === label && (phase === 'called' || phase === 'rendering')) return execution
+  }
+  return undefined
 }
 
 function isRun(input: Input): input is RunInput {

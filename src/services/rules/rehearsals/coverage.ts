@@ -10,6 +10,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 export class CoverageCount {
   readonly #resource: string | undefined
   readonly #fidelity: Fidelity
+  readonly #initialState: CoverageItem['initialState']
   readonly #metrics = new Map<string, number>()
   /** number of pauses, indexed by the base-2 logarithm of their length */
   readonly #pauses: number[] = []
@@ -19,9 +20,10 @@ export class CoverageCount {
   #from: number | null = null
   #until: number | null = null
 
-  constructor(resource: string | undefined, fidelity: Fidelity) {
+  constructor(resource: string | undefined, fidelity: Fidelity, initialState: CoverageItem['initialState'] = 'cold') {
     this.#resource = resource
     this.#fidelity = fidelity
+    this.#initialState = initialState
   }
 
   note(message: Message, time: number): void {
@@ -39,6 +41,7 @@ export class CoverageCount {
     return {
       resource: this.#resource ?? null,
       fidelity: this.#fidelity,
+      initialState: this.#initialState,
       messages: this.#messages,
       from: this.#from,
       until: this.#until,

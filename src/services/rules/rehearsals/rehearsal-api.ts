@@ -9,6 +9,7 @@ import {
   RehearsalRequest,
   RehearsalSchema,
   RehearsalSummarySchema,
+  ReplayRequest,
 } from './rehearsal-schema.ts'
 import { unread } from '../shared-schema.ts'
 
@@ -58,6 +59,19 @@ export const REHEARSAL_ROUTES = [
     handler: async ({ api, params, reply }) => {
       await api.rehearsals.remove(params.id)
       return reply.code(204).send()
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tasks/:id/replay',
+    scope: 'author',
+    summary: 'Replay a copy of a task with one input changed or left out, and compare it with what the task did',
+    body: unread<ReplayRequest>(ReplayRequest.schema),
+    answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
+    handler: async ({ api, params, body, reply }) => {
+      const answer = await api.rehearsals.replay(params.id, body)
+      if (!('uri' in answer)) return answer
+      return reply.code(202).header('location', answer.uri).send(answer)
     },
   }),
   route({

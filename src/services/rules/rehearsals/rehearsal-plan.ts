@@ -3,18 +3,24 @@ import { type Rule, type TaskSettings, type Template, validateTemplate } from '#
 import { applyOverrides, type Graph, isBnDocument, Report, resolveResources, sweepVariants } from '#core/spi'
 import { AppError, at, type Issue, makeIssue, movedTo, refuse, stepsOf, validationError } from '#kernel'
 import { taskOf } from '../tasks/task-service.ts'
+import { runnable } from '../tasks/task-maker.ts'
 import { withResources } from '../tasks/resource-filter.ts'
+import { type Input, messagesOf } from '../durable/input.ts'
+import type { KeptPast } from '../inputs/contract.ts'
+import { readingTime } from '../inputs/select-input.ts'
+import type { RunnableTask } from '../runner.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import type { RehearsalHistory } from './series-messages.ts'
+import type { RehearsalHistory } from './rehearsal-history.ts'
 import {
   DEFAULT_EVENTS,
   MAX_LISTED,
   MAX_RESOURCES,
   RehearsalRequest,
+  ReplayRequest,
   type ReadRequest,
   timeAt,
 } from './rehearsal-schema.ts'
-import type { RehearsalWork, RehearsedRule } from './rehearsal-run.ts'
+import type { RehearsalWork, RehearsedRule } from './rehearsal-work.ts'
 import type { SweepCombination } from './rehearsal-sum.ts'
 
 export interface RehearsalPlan {
@@ -29,6 +35,8 @@ interface ReadRule extends RehearsedRule {
   readonly resource: string | undefined
   /** undefined: a node is bound to the resource of the task, which is unknown */
   readonly bound: readonly string[] | undefined
+  /** the stored task, if the rule is that of a task */
+  readonly task: RunnableTask | undefined
 }
 
 const DEFAULT_SPAN_MS = 7 * 86_400_000
@@ -78,6 +86,8 @@ export async function planRehearsal(
       () => resourcesOf(rules, history, request, rule),
       (path) => path,
     ))
+  const kept = rules.options.kept?.()
+  issues.push(...conflictsWith(request, kept !== undefined))
   if (issues.length > 0 || rule === undefined || range === undefined || resources === undefined)
     throw refuse('the rehearsal', issues)
   const { events } = request
@@ -91,6 +101,10 @@ export async function planRehearsal(
       ...range,
       seed: request.seed ?? 1,
       calls: request.calls ?? 'none',
+      order: request.order,
+      initialState: initialStateOf(request, kept),
+      ...(await liveOf(rule, kept)),
+      edit: undefined,
       eventTypes: events?.types ?? ['fired'],
       most: MAX_LISTED,
       mostEvents: events?.limit ?? DEFAULT_EVENTS,
@@ -99,6 +113,101 @@ export async function planRehearsal(
     task: request.task,
     showsEvents: events !== undefined,
   }
+}
+
+async function liveOf({ task }: ReadRule, kept: KeptPast | undefined): Promise<Pick<RehearsalWork, 'live' | 'limits'>> {
+  return { live: task && { task, later: (await kept?.later()) ?? [] }, limits: kept?.limits ?? {} }
+}
+
+/** Throws `NOT_FOUND` if the input is not kept. */
+export async function planReplay(rules: TenantRules, id: string, body: unknown): Promise<RehearsalPlan> {
+  const { at: position, message } = ReplayRequest.read(body)
+  const rule = await readRule(rules, { task: id }, {})
+  const kept = rules.options.kept?.()
+  if (kept === undefined) throw new AppError('NOT_FOUND', 'This host keeps no inputs: it runs with --keep-inputs 0')
+  const found = await inputAt(kept, rule, position)
+  const time = timeOf(found)
+  const { document, settings } = rule
+  const work: RehearsalWork = {
+    rule: { document, settings },
+    compareWith: { document, settings },
+    variants: [],
+    resources: [rule.resource],
+    messages: undefined,
+    from: time,
+    until: Math.max(rules.options.now(), found.at),
+    seed: 1,
+    calls: 'recorded',
+    order: 'lived',
+    initialState: 'warm',
+    eventTypes: ['fired'],
+    most: MAX_LISTED,
+    mostEvents: DEFAULT_EVENTS,
+    ...(await liveOf(rule, kept)),
+    edit: { position, input: message && messageInstead(found, message) },
+  }
+  return { work, sweep: undefined, task: id, showsEvents: false }
+}
+
+async function inputAt({ inputs }: KeptPast, { task, bound = [] }: ReadRule, position: number): Promise<Editable> {
+  const { id = '' } = task ?? {}
+  for await (const batch of inputs.read({ after: position - 1, upTo: position, resources: bound, tasks: [id] })) {
+    const input = batch[0]?.input
+    if (input?.k === 'data' || input?.k === 'push' || input?.k === 'command') return input
+  }
+  const since = await inputs.since()
+  const text = `Position ${position} is not a message, push or command that is kept of task ${id}`
+  throw new AppError('NOT_FOUND', `${text}; inputs are kept from position ${since?.position ?? 0}`)
+}
+
+type Editable = Extract<Input, { k: 'data' | 'push' | 'command' }>
+
+function timeOf(input: Editable): number {
+  if (input.k !== 'data') return input.at
+  return Math.min(...messagesOf(input.m).map((message) => readingTime(message, input.at)))
+}
+
+function messageInstead(input: Editable, given: Readonly<Record<string, unknown>>): Input {
+  if (input.k !== 'data') return { k: 'data', at: input.at, m: { resource: '', ...given } }
+  const { u: unstamped, m, ...rest } = input
+  const { resource = '', timestamp = input.at } = messagesOf(m)[0] ?? {}
+  const isStamped = given['timestamp'] !== undefined || unstamped === undefined
+  return { ...rest, m: { resource, timestamp, ...given }, ...(!isStamped && { u: [0] }) }
+}
+
+function initialStateOf(
+  { task, resources, compareWith, order, source, initialState }: ReadRequest,
+  kept: KeptPast | undefined,
+): 'cold' | 'warm' {
+  if (initialState !== undefined) return initialState
+  const isOfTask = task !== undefined && resources === undefined && compareWith === undefined
+  return isOfTask && kept !== undefined && order !== 'time' && source.messages === undefined ? 'warm' : 'cold'
+}
+
+/** Returns what contradicts the source of the messages. */
+function conflictsWith(
+  { task, resources, order, source, initialState, calls }: ReadRequest,
+  keepsInputs: boolean,
+): readonly Issue[] {
+  const needs = [
+    ['/order', order === 'lived', 'lived', 'time'],
+    ['/initialState', initialState === 'warm', 'warm', 'cold'],
+    ['/calls', calls === 'recorded', 'recorded', 'none'],
+  ] as const
+  return needs.flatMap(([path, isGiven, value, other]): readonly Issue[] => {
+    if (!isGiven) return []
+    const isOfTask = task !== undefined && resources === undefined
+    const what = !keepsInputs
+      ? 'kept inputs, and this host keeps none'
+      : source.messages !== undefined
+        ? 'kept inputs, and the messages are those of the request'
+        : path === '/order' || (isOfTask && order !== 'time')
+          ? undefined
+          : isOfTask
+            ? 'the order lived'
+            : 'a task with its own resources'
+    return what === undefined ? [] : [makeIssue('FIELD', path, `${value} needs ${what}`, `use ${other}`)]
+  })
 }
 
 type Side = Pick<ReadRequest, 'rule' | 'template' | 'templateVersion' | 'task'>
@@ -115,11 +224,13 @@ function placeOfSettings({ rule }: Side, path: string): string {
 
 async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Promise<ReadRule> {
   const { maker, context } = rules
-  const { settings, source, rule, prepared } = await (async () => {
+  const { settings, source, rule, prepared, task } = await (async () => {
     if (side.task !== undefined) {
-      const parts = await maker.parts(await taskOf(rules, side.task))
+      const record = await taskOf(rules, side.task)
+      const parts = await maker.parts(record)
       const changed = { ...parts, settings: merged(parts.settings, given) }
-      return { ...changed, prepared: maker.prepare(changed) }
+      const task = runnable(record.id, record.epoch, record.createTime, parts)
+      return { ...changed, prepared: maker.prepare(changed), task }
     }
     const { template, templateVersion, rule: document } = side
     if (document !== undefined && isTemplate(document)) {
@@ -127,7 +238,7 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
       if (read.template === undefined) throw validationError('the template', read.issues)
       const settings = merged(NAMED, given)
       const parts = { source: { id: '', document: read.template }, rule: undefined, settings }
-      return { ...parts, prepared: maker.prepare(parts) }
+      return { ...parts, prepared: maker.prepare(parts), task: undefined }
     }
     const draft = await maker.make(
       document === undefined
@@ -135,7 +246,7 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
         : withSettings(document, given),
     )
     const { settings: own, rule: read } = draft.fields
-    return { settings: own, source: draft.source, rule: read, prepared: draft.prepared }
+    return { settings: own, source: draft.source, rule: read, prepared: draft.prepared, task: undefined }
   })()
   const bound = await resolveResources('task', prepared, context.ports).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'RESOLUTION') return undefined
@@ -147,6 +258,7 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
     graph: prepared.graph,
     resource: prepared.resource,
     bound,
+    task,
   }
 }
 

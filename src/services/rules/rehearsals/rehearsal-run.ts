@@ -1,12 +1,32 @@
 /** Rehearses a rule for some resources in the current thread. Returns bounded lists and counts. */
-import { createRegistry, type EngineEvent, type Message, type Plug, type PlugContext, type Ports } from '#core'
-import type { Rule, TaskSettings, Template } from '#core'
-import { instantOf, type NodeCounts, Preparer, rehearse, type RehearsedLane, resolveResources } from '#core/spi'
+import {
+  createRegistry,
+  type EngineEvent,
+  type Message,
+  type Plug,
+  type PlugContext,
+  type Ports,
+  type TaskSettings,
+} from '#core'
+import {
+  instantOf,
+  type NodeCounts,
+  Preparer,
+  rehearse,
+  type RehearsedLane,
+  type RehearseOptions,
+  resolveResources,
+} from '#core/spi'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
+import type { KeptInput } from '../inputs/contract.ts'
 import { dryPlugs } from '../tools/dry-plugs.ts'
 import type { RunDependencies } from '../tools/template-run.ts'
 import { CoverageCount } from './coverage.ts'
+import { KeptRange, noted } from './kept-range.ts'
+import { LivedLane } from './lived-lane.ts'
+import { LivedRun } from './lived-run.ts'
+import { livedSource } from './lived-source.ts'
 import type {
   CoverageItem,
   Fidelity,
@@ -14,32 +34,10 @@ import type {
   RehearsedEffect,
   RehearsedFiring,
 } from './rehearsal-schema.ts'
-import { type RehearsalHistory, SeriesMessages } from './series-messages.ts'
+import type { RehearsalHistory } from './rehearsal-history.ts'
+import { SeriesMessages } from './series-messages.ts'
+import type { InputEdit, RehearsalWork, RehearsedRule } from './rehearsal-work.ts'
 import { VirtualAlarms } from './virtual-alarms.ts'
-
-export interface RehearsedRule {
-  readonly document: Rule | Template
-  readonly settings: TaskSettings
-}
-
-export interface RehearsalWork {
-  readonly rule: RehearsedRule
-  readonly compareWith: RehearsedRule | undefined
-  readonly variants: readonly RehearsedRule[]
-  /** the resource of each task to rehearse; undefined for a rule that names its resources itself */
-  readonly resources: readonly (string | undefined)[]
-  /** absent: messages come from stored series */
-  readonly messages: readonly Message[] | undefined
-  /** epoch ms, both inclusive */
-  readonly from: number
-  readonly until: number
-  readonly seed: number
-  readonly calls: 'none' | 'live'
-  readonly eventTypes: readonly string[]
-  /** maximum length of each list; the earliest items are kept */
-  readonly most: number
-  readonly mostEvents: number
-}
 
 /** Lists contain the earliest items; counts include all. */
 export interface RehearsalPart {
@@ -80,6 +78,7 @@ const TURN_MS = 50
 const STRIDE = 256
 /** ms of real time that a plug call may take */
 const PATIENCE_MS = 10_000
+const patience = (giveUp: () => void): (() => void) => machineTimers.later(PATIENCE_MS, giveUp)
 const HIDDEN = '***'
 
 export async function rehearsePart(
@@ -96,6 +95,8 @@ export async function rehearsePart(
 interface LaneOfRule extends RehearsedLane {
   readonly settings: TaskSettings
   readonly preparer: Preparer
+  /** with the settings of the host's tasks */
+  readonly lived: Preparer
   readonly alarms: VirtualAlarms
 }
 
@@ -174,21 +175,15 @@ class PartRun {
 
   async rehearse(resource: string | undefined): Promise<void> {
     this.#resource = resource ?? null
-    const { from, until, seed, messages } = this.#work
-    const fidelity: Fidelity = messages === undefined ? 'series' : 'messages'
-    const coverage = new CoverageCount(resource, fidelity)
     const lanes = [this.#rule, ...(this.#compareWith ? [this.#compareWith] : []), ...this.#variants]
     for (const { alarms } of lanes) alarms.begin()
     const bound = await this.#boundTo(lanes, resource)
-    const note = (message: Message, time: number): void => coverage.note(message, time)
-    const source =
-      messages === undefined
-        ? new SeriesMessages(this.#history, { resources: bound, from, until }, note)
-        : of(messages, new Set(bound), { from, until }, note)
+    const { coverage, ...source } = await this.#source(resource, bound, lanes)
+    const { from, until, seed } = this.#work
     const rehearsed = await rehearse(this.#rule, {
       plugs: [],
       ports: this.#ports,
-      source,
+      ...source,
       from,
       until,
       seed,
@@ -197,7 +192,7 @@ class PartRun {
       variants: this.#variants,
       onEvent: (event) => this.#note(event),
       breathe: () => this.#breathe(),
-      patience: (giveUp) => machineTimers.later(PATIENCE_MS, giveUp),
+      patience,
     })
     this.#items.push(coverage.item)
     this.#messages += rehearsed.messages
@@ -205,6 +200,63 @@ class PartRun {
     this.#nodes.add(rehearsed.nodes)
     for (const [i, count] of rehearsed.fired.entries()) this.#fired[i] = (this.#fired[i] ?? 0) + count
     if (rehearsed.comparison !== undefined) this.#compare(rehearsed.comparison)
+  }
+
+  /** Chooses where messages come from: the request, kept inputs as they arrived or by time, or series. */
+  async #source(
+    resource: string | undefined,
+    bound: readonly string[],
+    lanes: readonly LaneOfRule[],
+  ): Promise<
+    Pick<RehearseOptions, 'source' | 'player' | 'messages' | 'channelOf'> & { readonly coverage: CoverageCount }
+  > {
+    const { from, until, messages, order, live, edit } = this.#work
+    const covered = (fidelity: Fidelity, initialState?: 'cold' | 'warm') => {
+      const coverage = new CoverageCount(resource, fidelity, initialState)
+      return { coverage, note: (message: Message, time: number): void => coverage.note(message, time) }
+    }
+    if (messages !== undefined) {
+      const { coverage, note } = covered('messages')
+      return { coverage, messages: of(messages, new Set(bound), { from, until }, note) }
+    }
+    const range = { from, until, resources: bound, tasks: live ? [live.task.id] : [] }
+    const { inputs } = this.#history
+    const kept = edit ? undefined : await KeptRange.of(this.#history, range, this.#signal)
+    if (inputs === undefined || (kept === undefined && edit === undefined)) {
+      const { coverage, note } = covered('series')
+      return { coverage, source: new SeriesMessages(this.#history, { resources: bound, from, until }, note) }
+    }
+    if (order === 'time' && kept !== undefined) {
+      const { coverage, note } = covered('inputs')
+      const channels = new WeakMap<Message, string>()
+      const source = noted(kept.messages(channels, this.#signal), note)
+      return { coverage, source, channelOf: (message) => channels.get(message) }
+    }
+    const reads = { inputs, kept, plugs: this.#context.registry }
+    const lived = await livedSource(reads, this.#work, bound, this.#signal)
+    if (edit !== undefined && lived.initialState === 'cold') {
+      const text = `The state of task ${live?.task.id} before position ${edit.position} is not kept`
+      throw new AppError('NOT_FOUND', `${text}; name a later input`)
+    }
+    const { coverage, note } = covered('inputs', lived.initialState)
+    const player: RehearseOptions['player'] = async (played, hooks) => {
+      const made: LivedLane[] = []
+      for (const [i, { settings = {}, rule: document, why = true, onEvent, onFired }] of played.entries()) {
+        const preparer = lanes[i]?.lived
+        if (preparer === undefined) continue
+        const own = { ...settings, ...(resource !== undefined && { resource }) }
+        const task = { id: 'task', epoch: 1, createTime: 0, ...live?.task, source: document, settings: own }
+        const resources = await resolveResources(task.id, preparer.prepare(document, own), this.#ports)
+        const rule = edit === undefined ? task : undefined
+        const common = { preparer, ports: this.#ports, rule, resources, why, onEvent, onFired, patience }
+        made.push(await LivedLane.begin({ ...common, ...lived.forLanes, id: task.id }))
+      }
+      const breathe = () => this.#breathe()
+      const changed = edit && ((one: KeptInput, lane: number) => (lane === 0 ? edited(one, edit) : one))
+      const options = { ...lived.forRun, lanes: made, resources: new Set(bound), note, breathe, changed }
+      return new LivedRun(options, hooks).play()
+    }
+    return { coverage, player }
   }
 
   #lane(
@@ -215,7 +267,9 @@ class PartRun {
     const plugs = dryPlugs(this.#context.registry.list(), new Set(), (plug, context) =>
       note === undefined ? alarms.note(plug, context) : note(plug, context, alarms.note(plug, context)),
     )
-    return { rule: document, settings, preparer: new Preparer(createRegistry(plugs)), alarms }
+    const registry = createRegistry(plugs)
+    const lived = new Preparer(registry, this.#work.limits)
+    return { rule: document, settings, preparer: new Preparer(registry), lived, alarms }
   }
 
   async #boundTo(lanes: readonly LaneOfRule[], resource: string | undefined): Promise<readonly string[]> {
@@ -270,6 +324,11 @@ class PartRun {
       if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'the rehearsal was cancelled')
     })
   }
+}
+
+function edited(kept: KeptInput, { position, input }: InputEdit): KeptInput | undefined {
+  if (kept.position !== position) return kept
+  return input && { position, input }
 }
 
 function* of(

@@ -83,6 +83,10 @@ function oneRule(body: unknown, isRequired: boolean): readonly Problem[] {
   return problems
 }
 
+const INITIAL_STATES = ['cold', 'warm'] as const
+const ORDERS = ['lived', 'time'] as const
+const CALLS = ['none', 'recorded', 'live'] as const
+
 const RequestSchema = refined(
   closed(
     {
@@ -127,8 +131,23 @@ const RequestSchema = refined(
           ),
         ),
       ),
+      initialState: Type.Optional(
+        Type.Enum(INITIAL_STATES, {
+          description:
+            'warm: the state that the task had before `from`, the default for a task without a comparison; cold: unknown',
+        }),
+      ),
+      order: Type.Optional(
+        Type.Enum(ORDERS, {
+          description:
+            'lived: arrivals, verdicts and downtimes as they were, the default where inputs are kept; time: the order of times',
+        }),
+      ),
       calls: Type.Optional(
-        Type.Enum(['none', 'live'], { description: 'whether sensors call services; default none: their calls fail' }),
+        Type.Enum(CALLS, {
+          description:
+            'none (default): calls of services fail; recorded: they have the outcomes of the live task; live: they are made',
+        }),
       ),
       seed: Type.Optional(Type.Integer()),
       events: Type.Optional(
@@ -155,13 +174,39 @@ export interface RehearsalRequest extends Omit<ReadRequest, 'rule' | 'settings' 
   }
 }
 
+const replayed = Type.Integer({ minimum: 1, description: 'position of an input of the task' })
+const ReplaySchema = closed(
+  {
+    at: replayed,
+    message: Type.Optional({
+      ...AnyObject,
+      description: 'takes the place of the input; resource and timestamp are those of the input if absent',
+    }),
+    remove: Type.Optional(Type.Literal(true, { description: 'leaves the input out' })),
+  },
+  { title: 'replay request' },
+)
+export const ReplayRequest = checked(
+  refined(ReplaySchema, (body) => {
+    const { message, remove } = body as Readonly<Record<string, unknown>>
+    const isOne = (message === undefined) !== (remove === undefined)
+    return isOne ? [] : [{ at: '/message', message: 'message or remove is needed', suggestion: 'send one of them' }]
+  }),
+  { subject: 'the replay', ...ISSUE_TYPES },
+)
+export type ReplayRequest = Decoded<typeof ReplaySchema>
+
 const Count = Type.Integer({ minimum: 0 })
-const Fidelity = Type.Enum(['messages', 'series'], { description: 'series have no nulls, objects and late arrivals' })
+const Fidelity = Type.Enum(['inputs', 'series', 'messages'], {
+  description:
+    'inputs: kept as they arrived; series: samples, without nulls, objects and arrivals; messages: those of the request',
+})
 export type Fidelity = Decoded<typeof Fidelity>
 
 const CoverageItemSchema = Type.Object({
   resource: Type.Union([Text, Type.Null()], { description: 'null: the rule names its resources itself' }),
   fidelity: Fidelity,
+  initialState: Type.Enum(INITIAL_STATES),
   messages: Count,
   from: Type.Union([EpochMs, Type.Null()], { description: 'first message' }),
   until: Type.Union([EpochMs, Type.Null()], { description: 'last message' }),
@@ -250,7 +295,7 @@ const RehearsalAnswerSchema = Type.Object(
       ),
     ),
     calls: Type.Object({
-      mode: Type.Enum(['none', 'live']),
+      mode: Type.Enum(CALLS),
       notMade: Type.Record(Text, Count, { description: 'by service and method' }),
     }),
     events: Type.Optional(Type.Unsafe<readonly EngineEvent[]>(Type.Array(AnyObject))),

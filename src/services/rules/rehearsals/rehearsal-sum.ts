@@ -3,6 +3,7 @@ import type { EngineEvent } from '#core'
 import type { Issue } from '#kernel'
 import {
   type CoverageItem,
+  type Fidelity,
   MAX_LISTED,
   type RehearsalAnswer,
   type RehearsedDifference,
@@ -10,14 +11,8 @@ import {
   type RehearsedFiring,
   type SweepOutcome,
 } from './rehearsal-schema.ts'
-import {
-  type DifferenceCounts,
-  Earliest,
-  NodeSum,
-  type RehearsalPart,
-  type RehearsalWork,
-  type TypedDifference,
-} from './rehearsal-run.ts'
+import { type DifferenceCounts, Earliest, NodeSum, type RehearsalPart, type TypedDifference } from './rehearsal-run.ts'
+import type { RehearsalWork } from './rehearsal-work.ts'
 
 export interface SweepCombination {
   readonly values: Readonly<Record<string, unknown>>
@@ -49,6 +44,7 @@ export class RehearsalSum {
   readonly #notMade = new Map<string, number>()
   readonly #alarms = { raised: 0, cleared: 0 }
   #counts: DifferenceCounts | undefined
+  #fidelity: Fidelity
   #matched = 0
   #withData = 0
   #messages = 0
@@ -56,6 +52,7 @@ export class RehearsalSum {
 
   constructor(work: RehearsalWork) {
     this.#work = work
+    this.#fidelity = work.messages === undefined ? 'inputs' : 'messages'
     this.#events = new Earliest(work.mostEvents)
     this.#variants = work.variants.map(() => ({ firings: 0, alarms: 0 }))
   }
@@ -101,7 +98,7 @@ export class RehearsalSum {
   }
 
   answer({ id, sweep, showsEvents }: AnswerOptions): RehearsalAnswer {
-    const { from, until, messages, calls } = this.#work
+    const { from, until, calls } = this.#work
     const lists = [this.#firings, this.#effects, this.#events, this.#differences]
     const events = this.#events.list.slice(0, MAX_LISTED)
     const isPaged = this.#events.list.length > MAX_LISTED
@@ -117,7 +114,7 @@ export class RehearsalSum {
         from,
         until,
       },
-      fidelity: messages === undefined ? 'series' : 'messages',
+      fidelity: this.#fidelity,
       firings: this.#firings.list,
       counts: { firings: this.#firings.count, effects: this.#effects.count, events: this.#events.count },
       alarms: { ...this.#alarms },
@@ -135,6 +132,7 @@ export class RehearsalSum {
   #cover(item: CoverageItem): void {
     this.#matched++
     if (item.messages > 0) this.#withData++
+    if (item.fidelity === 'series') this.#fidelity = 'series'
     for (const name of Object.keys(item.metrics)) this.#metrics.add(name)
     const list = item.messages > 0 ? this.#with : this.#without
     if (list.length < MAX_LISTED) list.push(item)

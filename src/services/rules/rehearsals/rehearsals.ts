@@ -4,15 +4,18 @@
  * REHEARSE-1 a rehearsal has no outside effects and changes no task: effects are only rendered
  * REHEARSE-2 the result lists, for each resource, which data it had; without any data, the status is `empty`
  * REHEARSE-3 a rehearsal in progress when the host ends is reported as interrupted
+ * REHEARSE-4 a rehearsal of a task over kept inputs, from its state and with recorded calls, fires as the task fired
+ * REHEARSE-5 a replay with a changed input runs on a copy, and compares it with what the task did
  */
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { RehearsalApi } from '../contract.ts'
+import type { KeptInputs } from '../inputs/contract.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import { planRehearsal, type RehearsalPlan } from './rehearsal-plan.ts'
+import { planRehearsal, planReplay, type RehearsalPlan } from './rehearsal-plan.ts'
 import { type RehearsalRecord, RehearsalDocuments } from './rehearsal-record.ts'
-import type { RehearsalWork } from './rehearsal-run.ts'
+import type { RehearsalWork } from './rehearsal-work.ts'
 import {
   type EventPage,
   MAX_LISTED,
@@ -23,7 +26,8 @@ import {
   type RehearsalSummary,
 } from './rehearsal-schema.ts'
 import { RehearsalSum } from './rehearsal-sum.ts'
-import { type RehearsalHistory, SAMPLES_AT_ONCE } from './series-messages.ts'
+import type { RehearsalHistory } from './rehearsal-history.ts'
+import { SAMPLES_AT_ONCE } from './series-messages.ts'
 
 /** ms after which a rehearsal continues as a job */
 const PATIENCE_MS = 2_000
@@ -55,7 +59,8 @@ export class Rehearsals {
 
   as(caller: Caller): RehearsalApi {
     return {
-      run: (request) => this.#run(request, caller),
+      run: (request) => this.#run(() => planRehearsal(this.#rules, this.#history(), request), caller),
+      replay: (id, request) => this.#run(() => planReplay(this.#rules, id, request), caller),
       get: (id) => this.#get(id),
       events: (id, page = {}) => this.#events(id, page),
       remove: (id) => this.#remove(id),
@@ -81,14 +86,14 @@ export class Rehearsals {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
   }
 
-  async #run(request: unknown, { user }: Caller): Promise<Rehearsal | QueuedRehearsal> {
+  async #run(planned: () => Promise<RehearsalPlan>, { user }: Caller): Promise<Rehearsal | QueuedRehearsal> {
     if (this.#isStopped) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
     if (this.#running.size >= MAX_OPEN) {
       const text = `${MAX_OPEN} rehearsals are under way; retry in 1 s, or cancel one`
       throw new AppError('RATE_LIMITED', text, { cause: 1 })
     }
     const { now, newId } = this.#rules.options
-    const plan = await planRehearsal(this.#rules, this.#history(), request)
+    const plan = await planned()
     await this.#documents.removeOld(now())
     const record: RehearsalRecord = {
       id: newId(),
@@ -160,13 +165,18 @@ export class Rehearsals {
     const history = this.#history()
     for (let done = 0; done < resources.length; done += size) {
       const portion = resources.slice(done, done + size)
+      const reached = (time: number, [resource]: readonly (string | undefined)[] = []): void => {
+        const place = Math.max(0, portion.indexOf(resource))
+        const part = Math.min(1, Math.max(0, (time - from) / Math.max(1, until - from)))
+        running.progress = Math.max(running.progress, Math.min(1, (done + place + part) / resources.length))
+      }
       const noting: RehearsalHistory = {
-        metrics: (resource) => history.metrics(resource),
+        ...history,
         samples: (resource, metric, start, end) => {
-          const at = Math.max(0, portion.indexOf(resource)) + (start - from) / Math.max(1, until - from)
-          running.progress = Math.max(running.progress, Math.min(1, (done + at) / resources.length))
+          reached(start, [resource])
           return history.samples(resource, metric, start, end)
         },
+        ...(history.inputs && { inputs: inputsWith(history.inputs, reached) }),
       }
       for (;;) {
         try {
@@ -184,14 +194,24 @@ export class Rehearsals {
   }
 
   #history(): RehearsalHistory {
-    const { store, readable } = this.#rules.options
+    const { store, readable, kept } = this.#rules.options
+    const metrics = async (resource: string): Promise<readonly string[]> => {
+      await readable?.()
+      return (await store.series.latest(resource)).map(({ metric }) => metric).toSorted()
+    }
     return {
-      metrics: async (resource) => {
-        await readable?.()
-        return (await store.series.latest(resource)).map(({ metric }) => metric).toSorted()
-      },
+      metrics,
       samples: (resource, metric, from, until) =>
         store.series.columns({ resources: [resource], metric, from, until, limit: SAMPLES_AT_ONCE }),
+      counts: async (resource, from, until) => {
+        const width = until + 1 - from
+        const all = (await metrics(resource)).map(async (metric) => {
+          const found = await store.series.buckets({ resources: [resource], metric, from, until: until + 1, width })
+          return [metric, found.reduce((sum, { count }) => sum + count, 0)] as const
+        })
+        return Object.fromEntries(await Promise.all(all))
+      },
+      inputs: kept?.()?.inputs,
     }
   }
 
@@ -227,6 +247,20 @@ export class Rehearsals {
   #summary(record: RehearsalRecord): RehearsalSummary {
     const running = this.#running.get(record.id)
     return shown(running === undefined ? record : { ...record, progress: running.progress })
+  }
+}
+
+/** Calls `reached` with the arrival of each batch. */
+function inputsWith(inputs: KeptInputs, reached: (time: number, resources?: readonly string[]) => void): KeptInputs {
+  return {
+    since: () => inputs.since(),
+    checkpoint: (...before) => inputs.checkpoint(...before),
+    async *read(range, signal) {
+      for await (const batch of inputs.read(range, signal)) {
+        reached(batch.at(-1)?.input.at ?? 0, range.resources)
+        yield batch
+      }
+    },
   }
 }
 

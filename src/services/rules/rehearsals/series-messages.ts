@@ -2,12 +2,7 @@
 import type { Message } from '#core'
 import type { MessageIterator } from '#core/spi'
 import type { SampleColumns, SampleValue } from '#storage'
-
-export interface RehearsalHistory {
-  metrics(resource: string): Promise<readonly string[]>
-  /** Returns samples in order of time, both ends inclusive, at most `SAMPLES_AT_ONCE`. */
-  samples(resource: string, metric: string, from: number, until: number): Promise<SampleColumns>
-}
+import type { RehearsalHistory } from './rehearsal-history.ts'
 
 export const SAMPLES_AT_ONCE = 20_000
 

@@ -3,13 +3,9 @@ import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTem
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
 import { type AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
 import { readBody } from '#services/shared'
-import {
-  rehearsePart,
-  type RehearsalContext,
-  type RehearsalPart,
-  type RehearsalWork,
-} from '../rehearsals/rehearsal-run.ts'
-import type { RehearsalHistory } from '../rehearsals/series-messages.ts'
+import { rehearsePart, type RehearsalContext, type RehearsalPart } from '../rehearsals/rehearsal-run.ts'
+import type { RehearsalHistory } from '../rehearsals/rehearsal-history.ts'
+import type { RehearsalWork } from '../rehearsals/rehearsal-work.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug } from './plug-entity.ts'
 import { simulateRequest } from './simulation.ts'

@@ -1,20 +1,32 @@
 /** Routes as values, from which types, checks of input and the operation on the API page are derived. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
-import type { Caller } from '#kernel'
+import type { Caller, Rights, Scope } from '#kernel'
 import { checkQuery } from '../http/check-query.ts'
 import type { Checked } from './check.ts'
 import type { Decoded, Problem } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
-/** The right that a route requires, from `public` (none) to `admin`. Today every key has all rights. */
-export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
+/** The right that a route requires: a scope, `any` valid credentials, or none, as `public`. */
+export type RouteScope = Scope | 'any' | 'public'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** rights of the caller; absent: the server has no authentication of this host */
+    rights?: Rights | undefined
+  }
   interface FastifyContextConfig {
     /** `loopback`: open to this machine without a proxy, closed to all others */
-    scope?: Scope | 'loopback'
+    scope?: RouteScope | 'loopback'
+    /** scope of a WebSocket, if it is not that of the route */
+    socketScope?: Scope
+    /** A `device` key may also call the route, for its own resources */
+    orDevice?: boolean
   }
+}
+
+export function callerOf({ tenant, user, rights }: FastifyRequest): Caller {
+  return rights === undefined ? { tenant, user } : { tenant, user, rights }
 }
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -65,7 +77,7 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   readonly method: Method
   /** path, with `:name` for parameters, and a final `*` for the rest */
   readonly path: Path
-  readonly scope: Scope
+  readonly scope: RouteScope
   /** query parameters by name; with `otherQuery` the service parses them itself */
   readonly query?: Q
   readonly together?: (query: unknown) => readonly Problem[]
@@ -76,7 +88,7 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
 export interface Route<Api> extends Unshown {
   readonly method: Method
   readonly path: string
-  readonly scope: Scope
+  readonly scope: RouteScope
   readonly description: Description
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
@@ -135,11 +147,7 @@ export async function addRoutes<Api>(
           url,
           schema: { ...schema, ...(url !== path && { hide: true }) },
           config: { ...config, ...server.config, scope },
-          handler: async (request, reply): Promise<unknown> => {
-            // set by the host's authentication
-            const { tenant, user } = request
-            return answer(service.as({ tenant, user }), request, reply)
-          },
+          handler: async (request, reply): Promise<unknown> => answer(service.as(callerOf(request)), request, reply),
         })
     }
     done()

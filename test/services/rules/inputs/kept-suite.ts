@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { ARRIVED, LOG_NAME, PARTITION } from '../../../../src/log/message-entry.ts'
+import { ARRIVAL_TIME, LOG_NAME, PARTITION } from '../../../../src/log/message-entry.ts'
 import { TenantLog } from '../../../../src/log/tenant-log.ts'
 import type { Message } from '../../../../src/index.ts'
 import type { Input } from '../../../../src/services/rules/durable/input.ts'
@@ -104,7 +104,8 @@ const data: fc.Arbitrary<NewBody> = fc
     }
     return {
       later,
-      body: (at) => ({ k: 'data', m: m(at), s: 'events', ...about, [isTaken ? 'at' : ARRIVED]: at }) as unknown as Json,
+      body: (at) =>
+        ({ k: 'data', m: m(at), s: 'events', ...about, [isTaken ? 'at' : ARRIVAL_TIME]: at }) as unknown as Json,
       input: (at) => ({ k: 'data', at, m: m(at), ...about }),
     }
   })

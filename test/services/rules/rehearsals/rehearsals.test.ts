@@ -227,6 +227,40 @@ const REFUSED: readonly (readonly [string, object, number, readonly string[]])[]
   ['unknown resources', { rule: HOT, resources: ['boiler-1', 'x'], source: SOURCE }, 400, ['/resources/1']],
   ['no resources', { rule: HOT, source: SOURCE }, 400, ['/resources']],
   ['an empty selection', { rule: HOT, resources: {}, source: SOURCE }, 400, ['/resources']],
+  [
+    'more messages than a request may have',
+    { rule: HOT, source: { messages: Array.from({ length: 100_001 }, () => ({ resource: 'r', timestamp: 0 })) } },
+    413,
+    [],
+  ],
+  [
+    'a thousand times a thousand combinations',
+    {
+      rule: HOT,
+      resources: ['boiler-1'],
+      source: SOURCE,
+      sweep: {
+        'hot.enter': Array.from({ length: 1_000 }, (_, i) => 81 + i),
+        'hot.leave': Array.from({ length: 1_000 }, (_, i) => 80 - i),
+      },
+    },
+    400,
+    [],
+  ],
+  [
+    'what needs kept inputs, on a host that keeps none',
+    {
+      rule: HOT,
+      resources: ['boiler-1'],
+      source: SOURCE,
+      order: 'lived',
+      initialState: 'warm',
+      calls: 'recorded',
+    },
+    400,
+    ['/order', '/initialState', '/calls'],
+  ],
+  ['an unknown order', { rule: HOT, source: SOURCE, order: 'sideways' }, 400, ['/order']],
   ['an unknown task', { task: 'none', source: SOURCE }, 404, []],
   ['an unknown template', { template: 'none', source: SOURCE }, 400, ['/template']],
   [
@@ -281,6 +315,20 @@ describe('bad requests', () => {
     const { body: answer } = await bench.ask('POST', '/api/rehearsals', body)
     expect(JSON.stringify(answer)).toContain('did you mean /sensors/0/properties/enter?')
   })
+})
+
+it('names the plug version of a task that the host no longer has', async () => {
+  const first = await opened({ 'boiler-1': [95] })
+  const { ID } = await first.api.tasks.create({ ...HOT, task: { name: 'T', resource: 'boiler-1' } })
+  const plugs = [...PLUGS, ...builtins].map((plug) => {
+    const { compatible: _older, ...rest } = plug
+    return plug.name === 'hysteresis' ? { ...rest, version: '9.0.0' } : plug
+  })
+  const again = await bench({ storage: first.storage, plugs, firstId: 50 })
+  const { status, body } = await again.ask('POST', '/api/rehearsals', { task: ID, source: SOURCE })
+  await again.close()
+  expect(status).toBe(400)
+  expect(JSON.stringify(body)).toContain('hysteresis')
 })
 
 // Holds REHEARSE-3

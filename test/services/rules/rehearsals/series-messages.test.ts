@@ -4,7 +4,8 @@ import { builtins } from '../../../../plugins/index.ts'
 import { simulate, type Message } from '../../../../src/index.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'
 import { rehearsePart } from '../../../../src/services/rules/rehearsals/rehearsal-run.ts'
-import { type RehearsalHistory, SeriesMessages } from '../../../../src/services/rules/rehearsals/series-messages.ts'
+import type { RehearsalHistory } from '../../../../src/services/rules/rehearsals/rehearsal-history.ts'
+import { SeriesMessages } from '../../../../src/services/rules/rehearsals/series-messages.ts'
 import { dryPlugs } from '../../../../src/services/rules/tools/dry-plugs.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Sample } from '../../../../src/storage/series.ts'
@@ -61,6 +62,7 @@ async function historyOf(samples: readonly Sample[], page: number): Promise<Rehe
     metrics: async (resource) => (await series.latest(resource)).map(({ metric }) => metric).toSorted(),
     samples: (resource, metric, from, until) =>
       series.columns({ resources: [resource], metric, from, until, limit: page }),
+    counts: async () => ({}),
   }
 }
 
@@ -107,6 +109,11 @@ describe('a rehearsal on series', () => {
             ...span,
             seed: 1,
             calls: 'none',
+            order: undefined,
+            initialState: 'cold',
+            live: undefined,
+            edit: undefined,
+            limits: {},
             eventTypes: ['state', 'gate', 'fired', 'held', 'evicted', 'stopped', 'failed'],
             most: 1_000,
             mostEvents: 10_000,

@@ -1,0 +1,637 @@
+/** Runs a rehearsal, and shows its coverage, its firings, and what another value of a property would change. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { JSX } from 'preact'
+import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
+import { useLoad } from '../loading.ts'
+import { CopyCurl } from '../parts/copy.tsx'
+import { Answer, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { done } from '../parts/undo.tsx'
+import { SeriesPlot } from '../plot/series-plot.tsx'
+import { rehearse } from '../rehearse.ts'
+import { query, setQuery, to, withQuery } from '../router.ts'
+import { api, may } from '../session.ts'
+import { messageOf } from '../words/errors.ts'
+import { countText, valueText } from '../words/numbers.ts'
+import {
+  differenceText,
+  knobName,
+  knobsOf,
+  movedText,
+  perDayText,
+  rehearsalAnswer,
+  turned,
+  valuesAround,
+} from '../words/rehearsal.ts'
+import { lengthText } from '../words/times.ts'
+import type { Subject } from './rehearsal.tsx'
+
+const DAY = 86_400_000
+/** ms of a drag before the host compares both versions */
+const SETTLED = 250
+const MOST_ROWS = 6
+
+export interface RunProps {
+  readonly subject: Subject
+  readonly resources: string
+  readonly from: string
+  readonly controls: JSX.Element
+}
+
+function resourcesOf(text: string): NonNullable<RehearsalRequest['resources']> {
+  if (text.startsWith('type:')) return { resourceTypeId: text.slice(5).trim() }
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+}
+
+interface Run {
+  readonly answer?: Rehearsal
+  readonly progress?: number
+  readonly error?: string
+}
+
+/** Runs the request whenever it changes; an answer stands until the next one. `key` undefined: nothing to run. */
+function useRun(key: string | undefined, request: RehearsalRequest): Run {
+  const [run, setRun] = useState<Run>({})
+  useEffect(() => {
+    if (key === undefined) {
+      setRun({})
+      return undefined
+    }
+    const ending = new AbortController()
+    const timer = setTimeout(() => {
+      setRun(({ answer }) => ({ ...(answer && { answer }), progress: 0 }))
+      rehearse(request, ending.signal, (progress) =>
+        setRun(({ answer }) => ({ ...(answer && { answer }), progress })),
+      ).then(
+        (answer) => !ending.signal.aborted && setRun({ answer }),
+        (thrown: unknown) => !ending.signal.aborted && setRun({ error: messageOf(thrown) }),
+      )
+    }, SETTLED)
+    return () => {
+      clearTimeout(timer)
+      ending.abort()
+    }
+  }, [key])
+  return run
+}
+
+export function RehearsalRun({ subject, resources, from, controls }: RunProps) {
+  const knobs = useMemo(() => knobsOf(subject.rule), [subject])
+  const asked = query.value.get('knob')
+  const knob = knobs.find(({ path }) => path === asked) ?? knobs[0]
+  const value = query.value.has('value') ? Number(query.value.get('value')) : knob?.value
+  const isDraft = knob !== undefined && value !== undefined && value !== knob.value
+  const common = { resources: resourcesOf(resources), source: { from } }
+  const side = subject.kind === 'task' ? { task: subject.id } : { template: subject.id }
+  const id = JSON.stringify([side, resources, from, subject.revision])
+  const base: RehearsalRequest = {
+    ...side,
+    ...common,
+    ...(knob && { sweep: { [knob.path]: valuesAround(knob.value, value) } }),
+  }
+  const now = useRun(`${id} ${knob?.path}`, base)
+  const rule = isDraft ? turned(subject.rule, knob.path, value) : subject.rule
+  const compared: RehearsalRequest = {
+    rule: ruleOnly(rule),
+    ...common,
+    compareWith: { rule: ruleOnly(subject.rule) },
+    settings: { type: 'reactive' },
+  }
+  const draft = useRun(isDraft ? `${id} ${knob.path} ${value}` : undefined, compared)
+  const { answer } = now
+  const { coverage, sweep = [] } = answer ?? {}
+  const days = coverage === undefined ? 1 : (coverage.until - coverage.from) / DAY
+  const row = knob && sweep.find(({ values }) => values[knob.path] === value)
+  const facts = answer?.counts &&
+    coverage && {
+      ...coverage.resources,
+      firingsNow: answer.counts.firings,
+      firingsDraft: isDraft ? (row?.firings ?? draft.answer?.counts?.firings) : undefined,
+      days,
+    }
+  const counts = draft.answer?.comparison?.counts
+  return (
+    <>
+      <Answer
+        title={facts === undefined ? 'Rehearsing …' : rehearsalAnswer(facts)}
+        more={`${subject.name}${coverage === undefined ? '' : `, over ${countText(coverage.messages, 'message')}`}. ${counts === undefined ? '' : `${differenceText(counts)}. `}Nothing was called or sent.`}
+      >
+        <CopyCurl method="POST" path="/api/rehearsals" body={isDraft ? compared : base} />
+        {isDraft && <Save subject={subject} rule={rule} />}
+      </Answer>
+      <Problem text={now.error ?? draft.error} />
+      <div class="stack">
+        {controls}
+        {now.progress !== undefined && <progress aria-label="Rehearsal under way" value={now.progress} max={1} />}
+        {answer !== undefined && <Coverage answer={answer} />}
+        {answer !== undefined && (
+          <Panel
+            title={isDraft ? 'Firings of both versions' : 'Firings'}
+            aside={
+              <span class="legend">
+                <span class="tag quiet">A now</span>
+                {isDraft && <span class="tag b">B draft</span>}
+                <span>
+                  <i class="hatch-swatch" /> no data
+                </span>
+              </span>
+            }
+          >
+            <div class="pad stack">
+              {knob !== undefined && value !== undefined && (
+                <Slider
+                  name={knobName(knob.path, subject.rule)}
+                  values={valuesAround(knob.value, value)}
+                  value={value}
+                  now={knob.value}
+                  text={
+                    row === undefined
+                      ? undefined
+                      : `${perDayText(row.firings, days)}, ${countText(row.alarms, 'alarm')}`
+                  }
+                  isBusy={draft.progress !== undefined}
+                  choices={knobs.map(({ path }) => [path, knobName(path, subject.rule)] as const)}
+                  path={knob.path}
+                />
+              )}
+              <Firings
+                answer={answer}
+                draft={isDraft ? draft.answer : undefined}
+                limits={limitsOf(knob?.path, knob?.value, isDraft ? value : undefined)}
+              />
+            </div>
+          </Panel>
+        )}
+        <div class="halves">
+          {sweep.length > 0 && knob !== undefined && (
+            <Panel title={`Firings a day by ${knobName(knob.path, subject.rule)}`} aside={`${sweep.length} values`}>
+              <SweepTable
+                rows={sweep.map(({ values, firings, alarms }) => ({
+                  value: Number(values[knob.path]),
+                  firings,
+                  alarms,
+                }))}
+                days={days}
+                chosen={value}
+                now={knob.value}
+              />
+            </Panel>
+          )}
+          {draft.answer?.comparison !== undefined && <Differences comparison={draft.answer.comparison} />}
+          {draft.answer === undefined && answer?.firings !== undefined && (
+            <FiringList answer={answer} subject={subject} />
+          )}
+        </div>
+      </div>
+    </>
+  )
+}
+
+const PARTS = ['sensors', 'relations', 'actuators', 'triggers', 'variables'] as const
+
+function ruleOnly(rule: Subject['rule']): NonNullable<RehearsalRequest['rule']> {
+  const kept = Object.fromEntries(PARTS.flatMap((name) => (rule[name] === undefined ? [] : [[name, rule[name]]])))
+  return kept as NonNullable<RehearsalRequest['rule']>
+}
+
+function limitsOf(path: string | undefined, now: number | undefined, draft: number | undefined) {
+  if (path === undefined || now === undefined || !/threshold|limit|bound/i.test(path)) return []
+  const a = { value: now, name: `A ${valueText(now)}`, color: 'version-a', isDashed: true }
+  return draft === undefined
+    ? [a]
+    : [a, { value: draft, name: `B ${valueText(draft)}`, color: 'version-b', isDashed: false }]
+}
+
+/** Saves the draft as a new version of the template, or in the task that has a rule of its own. */
+function Save({ subject, rule }: { readonly subject: Subject; readonly rule: Subject['rule'] }) {
+  const [isBusy, setBusy] = useState(false)
+  if (!may('author')) return null
+  const { template } = subject
+  const save = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      if (template === undefined) {
+        const before = await api.rules.tasks.conf(subject.id, 'simplified')
+        await api.rules.tasks.replace(subject.id, { ...before, ...ruleOnly(rule) }, { ifRevision: subject.revision })
+        done(`${subject.name} runs with the new value`)
+      } else {
+        const before = await api.rules.templates.get(template, 'simplified')
+        const { version } = await api.rules.templates.replace(
+          template,
+          { ...specificationOf(before), ...ruleOnly(rule) },
+          { ifRevision: before.revision },
+        )
+        done(`Saved as version ${version} of ${template}; its tasks keep theirs until they are reloaded`)
+      }
+    } catch (thrown) {
+      done(`Not saved: ${messageOf(thrown)}`)
+    }
+    setBusy(false)
+  }
+  return (
+    <button type="button" class="primary" disabled={isBusy} onClick={() => void save()}>
+      {template === undefined ? 'Save in the task' : `Save to ${template}`}
+    </button>
+  )
+}
+
+const WRITABLE = ['name', 'description', 'tags', 'taskDefaults', 'variables', 'notes', 'discoveryTemplate'] as const
+
+/** Returns what of a stored template can be sent back. */
+function specificationOf(entity: object): { readonly name: string } {
+  const fields = entity as Readonly<Record<string, unknown>>
+  return Object.fromEntries(WRITABLE.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))) as {
+    readonly name: string
+  }
+}
+
+function Coverage({ answer }: { readonly answer: Rehearsal }) {
+  const [isWhole, setWhole] = useState(false)
+  const { coverage } = answer
+  if (coverage === undefined) return null
+  const { items, from, until, missingMetrics } = coverage
+  const shown = isWhole ? items.slice(0, 200) : items.slice(0, MOST_ROWS)
+  const share = (time: number): number => ((time - from) / (until - from)) * 100
+  return (
+    <Panel
+      title="Coverage"
+      aside={
+        <>
+          <Time at={from} /> to <Time at={until} />
+        </>
+      }
+    >
+      {missingMetrics.length > 0 && (
+        <p class="pad bad">The rule reads {missingMetrics.join(', ')}, which none of the resources has.</p>
+      )}
+      <Scroll label="Coverage">
+        <table class="tight">
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
+              <th scope="col" class="num">
+                Messages
+              </th>
+              <th scope="col" class="cover-column">
+                Data
+              </th>
+              <th scope="col" class="hide-phone">
+                Gaps
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((item) => (
+              <tr key={item.resource}>
+                <td>
+                  <code>{item.resource ?? 'the rule names its resources'}</code>
+                </td>
+                <td class="num">{item.messages.toLocaleString('en')}</td>
+                <td>
+                  <svg class="coverage" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                    <rect class="frame" x="0" y="0" width="100" height="8" />
+                    {item.from !== null && item.until !== null && (
+                      <rect
+                        class="have"
+                        x={share(item.from)}
+                        y="0"
+                        width={Math.max(0.5, share(item.until) - share(item.from))}
+                        height="8"
+                      />
+                    )}
+                    {item.gaps.map((gap) => (
+                      <rect
+                        key={gap.from}
+                        class="gap"
+                        x={share(gap.from)}
+                        y="0"
+                        width={share(gap.until) - share(gap.from)}
+                        height="8"
+                      />
+                    ))}
+                  </svg>
+                </td>
+                <td class="hide-phone">
+                  {item.messages === 0
+                    ? 'no data in this range'
+                    : item.gaps.length === 0
+                      ? 'none'
+                      : item.gaps.slice(0, 2).map((gap) => (
+                          <div key={gap.from}>
+                            <Time at={gap.from} />, {lengthText(gap.until - gap.from)}
+                          </div>
+                        ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {items.length > MOST_ROWS && (
+        <div class="more">
+          <span>{isWhole ? '' : `${items.length - MOST_ROWS} more; those without data come first`}</span>
+          <button type="button" class="small" onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Fewer' : 'All'}
+          </button>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+interface SliderProps {
+  readonly name: string
+  readonly values: readonly number[]
+  readonly value: number
+  readonly now: number
+  readonly text: string | undefined
+  readonly isBusy: boolean
+  readonly choices: readonly (readonly [string, string])[]
+  readonly path: string
+}
+
+function Slider({ name, values, value, now, text, isBusy, choices, path }: SliderProps) {
+  const at = Math.max(0, values.indexOf(value))
+  const set = (next: number | undefined): void => setQuery({ value: next === now ? undefined : next })
+  return (
+    <div class="slider">
+      <label>
+        What to change
+        <select value={path} onChange={(event) => setQuery({ knob: event.currentTarget.value, value: undefined })}>
+          {choices.map(([one, label]) => (
+            <option key={one} value={one}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="grow">
+        {name} in the draft; now it is {valueText(now)}
+        <input
+          type="range"
+          min={0}
+          max={values.length - 1}
+          value={at}
+          aria-valuetext={valueText(value)}
+          onInput={({ currentTarget }) => set(values[currentTarget.valueAsNumber])}
+        />
+      </label>
+      <output>
+        {valueText(value)}
+        <small>
+          {text ?? 'computing …'}
+          {isBusy && ', comparing …'}
+        </small>
+      </output>
+      <button type="button" class="small" disabled={value === now} onClick={() => set(undefined)}>
+        As now
+      </button>
+    </div>
+  )
+}
+
+interface FiringsProps {
+  readonly answer: Rehearsal
+  readonly draft: Rehearsal | undefined
+  readonly limits: ReturnType<typeof limitsOf>
+}
+
+function Firings({ answer, draft, limits }: FiringsProps) {
+  const { coverage, firings = [] } = answer
+  const withData = (coverage?.items ?? [])
+    .filter(({ messages }) => messages > 0)
+    .flatMap(({ resource }) => resource ?? [])
+  const [chosen, setChosen] = useState<string | undefined>()
+  const resource = chosen !== undefined && withData.includes(chosen) ? chosen : withData[0]
+  const item = coverage?.items.find((one) => one.resource === resource)
+  const metrics = Object.keys(item?.metrics ?? {})
+  const [wanted, setWanted] = useState<string | undefined>()
+  const metric =
+    wanted !== undefined && metrics.includes(wanted)
+      ? wanted
+      : (metrics.find((one) => query.value.get('knob')?.startsWith(`${one}.`)) ??
+        metrics.find((one) => one === 'temperature') ??
+        metrics[0])
+  const from = coverage?.from ?? 0
+  const until = coverage?.until ?? 1
+  const points = useLoad(async () => {
+    if (resource === undefined || metric === undefined) return []
+    const { series } = await api.broker.series.get(resource, metric, { from, until, grouping: 'auto' })
+    return (series as readonly (readonly unknown[])[]).flatMap(([time, value]) =>
+      typeof time === 'number' && typeof value === 'number' ? [[time, value] as const] : [],
+    )
+  }, [resource, metric, from, until]).data
+  const isOf = (one: { readonly resource: string | null }): boolean => one.resource === resource
+  const marks = (list: readonly { readonly time: number; readonly node: string; readonly resource: string | null }[]) =>
+    list.filter(isOf).map(({ time, node }) => ({ time, isQuiet: /clear/i.test(node) }))
+  const rows = [
+    { name: 'A now', color: 'version-a', markers: marks(firings) },
+    ...(draft === undefined
+      ? []
+      : [
+          {
+            name: 'B draft',
+            color: 'version-b',
+            markers: [
+              ...marks(draft.firings ?? []),
+              ...marks(draft.comparison?.removed ?? []).map((one) => ({ ...one, isGone: true })),
+            ],
+          },
+        ]),
+  ]
+  if (resource === undefined) return <p class="second">No resource had data in this range: nothing to plot.</p>
+  return (
+    <>
+      <div class="row">
+        <select
+          aria-label="Resource of the plot"
+          class="small"
+          value={resource}
+          onChange={({ currentTarget: { value } }) => setChosen(value)}
+        >
+          {withData.slice(0, 500).map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <select
+          aria-label="Metric of the plot"
+          class="small"
+          value={metric}
+          onChange={({ currentTarget: { value } }) => setWanted(value)}
+        >
+          {metrics.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </div>
+      <SeriesPlot
+        label={`${metric} of ${resource} with the limits and firings; the tables have the same facts`}
+        from={from}
+        until={until}
+        series={[{ name: metric ?? '', points: points ?? [] }]}
+        limits={limits}
+        gaps={item?.gaps ?? []}
+        rows={rows}
+      />
+    </>
+  )
+}
+
+interface SweepRow {
+  readonly value: number
+  readonly firings: number
+  readonly alarms: number
+}
+
+function SweepTable({
+  rows,
+  days,
+  chosen,
+  now,
+}: {
+  readonly rows: readonly SweepRow[]
+  readonly days: number
+  readonly chosen: number | undefined
+  readonly now: number
+}) {
+  const most = Math.max(1, ...rows.map(({ firings }) => firings))
+  return (
+    <Scroll label="Firings by value">
+      <table class="tight sweep">
+        <thead>
+          <tr>
+            <th scope="col" class="num">
+              Value
+            </th>
+            <th scope="col" class="num">
+              Firings a day
+            </th>
+            <th scope="col">
+              <span class="unseen">Bar</span>
+            </th>
+            <th scope="col" class="num">
+              Alarms
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ value, firings, alarms }) => (
+            <tr key={value} class={value === chosen ? 'chosen' : ''}>
+              <td class="num">
+                <button
+                  type="button"
+                  class="link"
+                  aria-pressed={value === chosen}
+                  onClick={() => setQuery({ value: value === now ? undefined : value })}
+                >
+                  {valueText(value)}
+                </button>
+                {value === now && <span class="dim"> now</span>}
+              </td>
+              <td class="num">{Number((firings / Math.max(days, 1e-9)).toPrecision(3))}</td>
+              <td class="bar-column">
+                <svg width="100%" height="10" aria-hidden="true">
+                  <rect class="bar" x="0" y="1" width={`${(firings / most) * 100}%`} height="8" rx="2" />
+                </svg>
+              </td>
+              <td class="num">{alarms}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+type Comparison = NonNullable<Rehearsal['comparison']>
+
+function Differences({ comparison }: { readonly comparison: Comparison }) {
+  const { added, removed, moved, counts } = comparison
+  const all = [
+    ...added.map((one) => ({ ...one, what: 'added' })),
+    ...removed.map((one) => ({ ...one, what: 'removed' })),
+    ...moved.map((one) => ({ ...one, what: movedText(one.by ?? 0) })),
+  ].toSorted((a, b) => a.time - b.time)
+  return (
+    <Panel title="Firing by firing" aside={countText(all.length, 'difference')}>
+      {all.length === 0 ? (
+        <p class="pad second">All {counts.equal} firings are equal.</p>
+      ) : (
+        <Scroll label="Differences">
+          <table class="tight">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">Resource</th>
+                <th scope="col">Node</th>
+                <th scope="col">Change</th>
+              </tr>
+            </thead>
+            <tbody>
+              {all.slice(0, 200).map(({ time, resource, node, what }) => (
+                <tr key={`${time} ${resource} ${node} ${what}`}>
+                  <td class="nowrap">
+                    <Time at={time} withSeconds />
+                  </td>
+                  <td>{resource}</td>
+                  <td>
+                    <code>{node}</code>
+                  </td>
+                  <td>{what}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </Panel>
+  )
+}
+
+function FiringList({ answer, subject }: { readonly answer: Rehearsal; readonly subject: Subject }) {
+  const { firings = [], counts } = answer
+  return (
+    <Panel title="Firing by firing" aside={counts === undefined ? '' : countText(counts.firings, 'firing')}>
+      {firings.length === 0 ? (
+        <p class="pad second">The rule fires nothing on this data.</p>
+      ) : (
+        <Scroll label="Firings">
+          <table class="tight">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">Resource</th>
+                <th scope="col">Node</th>
+                <th scope="col">From</th>
+              </tr>
+            </thead>
+            <tbody>
+              {firings.slice(0, 100).map(({ time, resource, node, source }) => (
+                <tr key={`${time} ${resource} ${node}`}>
+                  <td class="nowrap">
+                    {subject.kind === 'task' && resource === subject.resource ? (
+                      <a href={withQuery(to('tasks', subject.id), { at: time, node })}>
+                        <Time at={time} withSeconds />
+                      </a>
+                    ) : (
+                      <Time at={time} withSeconds />
+                    )}
+                  </td>
+                  <td>{resource}</td>
+                  <td>
+                    <code>{node}</code>
+                  </td>
+                  <td>
+                    <code>{source}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </Panel>
+  )
+}

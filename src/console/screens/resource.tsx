@@ -1,0 +1,252 @@
+/** One resource: its readings with the states of its rules, its attributes with their origin, the rules that read it. */
+import { useState } from 'preact/hooks'
+import { now } from '../connection.ts'
+import { useLoad } from '../loading.ts'
+import { openAlarms } from '../open-alarms.ts'
+import { Age, Answer, Panel, Problem, Scroll, Time, Waiting } from '../parts/layout.tsx'
+import { MatchMark, Severity } from '../parts/marks.tsx'
+import { SeriesPlot } from '../plot/series-plot.tsx'
+import { gapsOf } from '../plot/bands.ts'
+import { query, setQuery, to, withQuery } from '../router.ts'
+import { api } from '../session.ts'
+import { countText, valueText } from '../words/numbers.ts'
+import { resourceAnswer } from '../words/resource.ts'
+
+const HOUR = 3_600_000
+const RANGES = [
+  ['1h', 'Last hour', HOUR],
+  ['6h', 'Last 6 h', 6 * HOUR],
+  ['24h', 'Last 24 h', 24 * HOUR],
+  ['7d', 'Last week', 168 * HOUR],
+] as const
+
+export function Resource({ id }: { readonly id: string }) {
+  const resource = useLoad(() => api.resources.resources.get(id), [id], 10_000)
+  const latest = useLoad(() => api.broker.series.list(id), [id], 5_000).data ?? []
+  const origins = useLoad(() => api.resources.resources.explain(id), [id]).data
+  const changes = useLoad(() => api.resources.resources.changes(id, { limit: 8 }), [id]).data
+  const tasks = useLoad(
+    () =>
+      api.rules.tasks.list(
+        { where: { resource: id }, hits: 50, startIndex: 0 },
+        { format: 'simplified', withoutGraph: true },
+      ),
+    [id],
+    10_000,
+  ).data
+  const alarms = (openAlarms.value ?? []).filter(({ source }) => source.id === id)
+  if (resource.data === undefined) return <Waiting title={id} error={resource.error} retry={resource.reload} />
+  const { resourceTypeId: type } = resource.data.value
+  return (
+    <>
+      <Answer
+        title={resourceAnswer({ id, latest, alarms: alarms.length, tasks: tasks?.total ?? 0, now: now.value })}
+        more={
+          <>
+            {typeof type === 'string' && (
+              <>
+                Of type <a href={withQuery(to('resources'), { type })}>{type}</a>.{' '}
+              </>
+            )}
+            {countText(tasks?.total ?? 0, 'task')} {tasks?.total === 1 ? 'reads' : 'read'} it.
+          </>
+        }
+      >
+        <a class="button" href={withQuery(to('data'), { resource: id })}>
+          Query
+        </a>
+        <a class="button" href={withQuery(to('rehearsal'), { resources: id })}>
+          Rehearse on it
+        </a>
+      </Answer>
+      <Problem text={resource.error} retry={resource.reload} />
+      <div class="stack">
+        <Readings
+          id={id}
+          metrics={latest.filter(({ value }) => typeof value === 'number').map(({ metric }) => metric)}
+        />
+        <div class="split">
+          <div class="stack">
+            <Panel title="Attributes" aside={typeof type === 'string' ? `type ${type} → ${id}` : ''}>
+              <Scroll label="Attributes">
+                <table class="tight">
+                  <thead>
+                    <tr>
+                      <th scope="col">Attribute</th>
+                      <th scope="col">Value</th>
+                      <th scope="col">Comes from</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {(origins ?? []).map(({ attribute, value, from, id: origin, hidden }) => (
+                      <tr key={attribute}>
+                        <td>
+                          <code>{attribute}</code>
+                        </td>
+                        <td>
+                          <span class="strong">
+                            {attribute === 'lastMessageTimestamp' && typeof value === 'number' ? (
+                              <Time at={value} withSeconds />
+                            ) : (
+                              valueText(value)
+                            )}
+                          </span>
+                          {hidden !== undefined && <div class="dim">not {valueText(hidden)} of the type</div>}
+                        </td>
+                        <td class="nowrap">
+                          <span class="levels" aria-hidden="true">
+                            <i class={from === 'type' ? 'set' : ''} />
+                            <i class={from === 'resource' ? 'set' : ''} />
+                          </span>{' '}
+                          {from === 'type' ? `type ${origin}` : origin}
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </Scroll>
+            </Panel>
+            <Panel
+              title="Changes"
+              aside={changes === undefined ? '' : `the last ${countText(changes.values.length, 'change')}`}
+            >
+              <ol class="history pad">
+                {(changes?.values ?? []).map(({ time, userId, change }) => (
+                  <li key={time}>
+                    <Time at={Date.parse(time)} />
+                    <span>
+                      {change} by {userId}
+                    </span>
+                  </li>
+                ))}
+              </ol>
+            </Panel>
+          </div>
+          <div class="stack">
+            <Panel as="aside" title="Rules that read it" aside={String(tasks?.total ?? '')}>
+              {tasks?.total === 0 && <p class="pad second">No task reads this resource.</p>}
+              <ul class="items">
+                {(tasks?.values ?? []).map(({ ID, name, status, template }) => (
+                  <li key={ID} class="item">
+                    <MatchMark match={status === 'running' ? 'match' : 'no match'} />
+                    <div>
+                      <div class="title">
+                        <a href={to('tasks', ID)}>{name}</a>
+                      </div>
+                      <div class="sub">
+                        {status}
+                        {template !== undefined && `, by ${template}`}
+                      </div>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </Panel>
+            {alarms.length > 0 && (
+              <Panel as="aside" title="Alarms" aside={`${alarms.length} active`}>
+                <ul class="items">
+                  {alarms.map((alarm) => (
+                    <li key={alarm.id} class="item">
+                      <Severity of={alarm.severity} isQuiet={alarm.status !== 'ACTIVE'} />
+                      <div>
+                        <div class="title">
+                          <a href={to('alarms', alarm.id)}>{alarm.text}</a>
+                        </div>
+                        <div class="sub">
+                          for <Age at={Date.parse(alarm.creationTime)} />
+                        </div>
+                      </div>
+                    </li>
+                  ))}
+                </ul>
+              </Panel>
+            )}
+            <Panel as="aside" title="Latest values">
+              <dl class="facts pad">
+                {latest.map(({ metric, value, time }) => (
+                  <>
+                    <dt>
+                      <code>{metric}</code>
+                    </dt>
+                    <dd>
+                      <span class="strong">{valueText(value)}</span>{' '}
+                      <span class="dim">
+                        <Age at={Math.min(time, now.value)} /> ago
+                      </span>
+                    </dd>
+                  </>
+                ))}
+              </dl>
+              {latest.length === 0 && <p class="pad second">No reading is stored.</p>}
+            </Panel>
+          </div>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Readings({ id, metrics }: { readonly id: string; readonly metrics: readonly string[] }) {
+  const asked = query.value.get('range') ?? '24h'
+  const [name, , length] = RANGES.find(([one]) => one === asked) ?? RANGES[2]
+  const wanted = query.value.get('metric')
+  const metric = wanted !== null && metrics.includes(wanted) ? wanted : metrics[0]
+  const [zoom, setZoom] = useState<{ readonly from: number; readonly until: number } | undefined>()
+  const step = Math.max(5_000, length / 200)
+  const end = Math.ceil(now.value / step) * step
+  const { from, until } = zoom ?? { from: end - length, until: end }
+  const { data: points = [], error } = useLoad(async () => {
+    if (metric === undefined) return []
+    const { series } = await api.broker.series.get(id, metric, { from, until, grouping: 'auto' })
+    return (series as readonly (readonly unknown[])[]).flatMap(([time, value]) =>
+      typeof time === 'number' && typeof value === 'number' ? [[time, value] as const] : [],
+    )
+  }, [id, metric, from, until])
+  return (
+    <Panel
+      title="Readings"
+      aside={
+        <div class="row" role="group" aria-label="Range">
+          <select
+            aria-label="Metric"
+            class="small"
+            value={metric}
+            onChange={({ currentTarget: { value } }) => setQuery({ metric: value })}
+          >
+            {metrics.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          {RANGES.map(([one, title]) => (
+            <button
+              type="button"
+              class="small"
+              key={one}
+              aria-pressed={zoom === undefined && name === one}
+              onClick={() => (setZoom(undefined), setQuery({ range: one }))}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+      }
+    >
+      <div class="pad">
+        <Problem text={error} />
+        {metric === undefined ? (
+          <p class="second">No number is stored for this resource.</p>
+        ) : (
+          <SeriesPlot
+            label={`${metric} of ${id}`}
+            from={from}
+            until={until}
+            series={[{ name: metric, points }]}
+            gaps={gapsOf(points.map(([time]) => time))}
+            onZoom={(start, stop) => setZoom({ from: start, until: stop })}
+          />
+        )}
+        {zoom !== undefined && <p class="dim">Zoomed in; a button above shows a whole range again.</p>}
+      </div>
+    </Panel>
+  )
+}

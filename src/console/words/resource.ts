@@ -1,0 +1,31 @@
+/** A resource in words. */
+import { countText, valueText } from './numbers.ts'
+import { lengthText } from './times.ts'
+
+export interface ResourceFacts {
+  readonly id: string
+  readonly latest: readonly { readonly metric: string; readonly value: unknown; readonly time: number }[]
+  readonly alarms: number
+  readonly tasks: number
+  readonly now: number
+}
+
+/** Returns how a resource is: its newest values, then its alarms. */
+export function resourceAnswer({ id, latest, alarms, now }: ResourceFacts): string {
+  const newest = Math.max(...latest.map(({ time }) => time))
+  const numbers = latest.filter(({ value, time }) => typeof value === 'number' && time === newest).slice(0, 2)
+  const values = numbers.map(({ metric, value }) => `${metric} ${valueText(value)}`).join(' and ')
+  const and = alarms === 0 ? '' : `, and has ${countText(alarms, 'active alarm')}`
+  if (latest.length === 0) return `${id} has sent nothing${and}`
+  const age = now - newest
+  if (age > 15 * 60_000) return `${id} has been silent for ${lengthText(age)}${and}`
+  return `${id} sends ${values === '' ? 'readings' : values}${and}`
+}
+
+/** Returns the levels of a type name: each prefix of `plant/heating/boiler`. */
+export function resourcesAnswer(total: number, silent: number, filter: string): string {
+  if (total === 0) return filter === '' ? 'No resource is known yet' : 'No resource matches the filter'
+  return silent === 0
+    ? countText(total, 'resource')
+    : `${countText(total, 'resource')}, ${silent} of those shown silent for 15 minutes`
+}
