@@ -127,17 +127,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
     metrics.gauges.watchQueue('work', () => threads.waiting)
     const timers = making.timers ?? machineTimers
-<<<<<<< HEAD
-    const keyChanges =
-      storage.presence && hearKeyChanges(storage.presence, { elapsed: () => timers.elapsed(), isMember })
-    const checkPair = checkPairs(keyPairs, now, keyChanges)
-=======
     const changes = new KeyChanges(storage, { elapsed: () => timers.elapsed(), isMember })
     const checkPair = checkPairs(keyPairs, now, changes)
     const openStreams = new OpenStreams({ changes, timers, now })
     const [sessionRecords, links] = [own.collection(SESSIONS), own.collection(LINKS)]
     const sessions = new Sessions({ sessions: sessionRecords, links, keys: keyPairs, changes, now })
->>>>>>> main
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
@@ -155,13 +149,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isToken: (token: string) => tokens.isIssued(token),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
-<<<<<<< HEAD
     const stopFollowing = lasting
       ? followOnOrder(config.data, clock.follow, (ms, work) => timers.every(ms, work))
       : () => undefined
-=======
-    const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
->>>>>>> main
     const cluster = isMember
       ? await makeCluster(services, parts, {
           storage,

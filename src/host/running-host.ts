@@ -65,11 +65,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
     const signIn = `${config.url ?? url}${CONSOLE_LINK}${code}`
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const { left } = composed
-<<<<<<< HEAD
-    return { url, first, also, example, demo, app, left, stop: () => stop(app, timers, composed.cluster) }
-=======
-    return { url, first, signIn, also, example, demos, app, left, stop: () => stop(app, timers, composed.cluster) }
->>>>>>> main
+    return { url, first, signIn, also, example, demo, app, left, stop: () => stop(app, timers, composed.cluster) }
   } catch (error) {
     await stop(app, timers)
     throw error
