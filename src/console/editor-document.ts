@@ -63,7 +63,7 @@ export function placeOf(text: string, pointer: string): Place {
       blank()
       at++
     } else while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at++
-    return inner ?? { from, to: Math.min(at, text.length) }
+    return inner ?? { from: Math.min(from, text.length), to: Math.min(at, text.length) }
   }
   return value(keysOf(pointer))
 }
