@@ -1,6 +1,6 @@
 /** Defines the options for reading a file of messages. */
 import type { Command } from 'commander'
-import { type GivenReading, readReadingTexts, type ReadingTexts } from '#formats/recording'
+import { type ReadingSettings, readReadingTexts, type ReadingTexts } from '#formats/recording'
 import { gather } from '../command.ts'
 
 export type ReadingFlags = { -readonly [Name in keyof ReadingTexts]: ReadingTexts[Name] }
@@ -20,6 +20,6 @@ export function withReadingFlags(command: Command): Command {
     )
 }
 
-export function readReadingFlags(flags: ReadingFlags, problems: string[]): GivenReading {
+export function readReadingFlags(flags: ReadingFlags, problems: string[]): ReadingSettings {
   return readReadingTexts(flags, (name, text) => void problems.push(`--${name}: ${text}`))
 }

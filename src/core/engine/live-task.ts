@@ -307,7 +307,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   fire(kind: TimerKind, key: number, now: number): void {
     if (kind === 'wake' && key >= this.prepared.graph.sensors.length) this.serve(true)
     else this.#executor?.detach()
-    this.#lane?.fire(kind, key, now)
+    // A row's call that was opened has a wake of its own.
+    if (this.dueAt(kind, key) <= now) this.#lane?.fire(kind, key, now)
   }
 
   push(label: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void {

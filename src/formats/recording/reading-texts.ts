@@ -14,7 +14,7 @@ export interface ReadingTexts {
   readonly map?: readonly string[]
 }
 
-export type GivenReading = Pick<ReadingOptions, Exclude<keyof ReadingTexts, undefined>>
+export type ReadingSettings = Pick<ReadingOptions, Exclude<keyof ReadingTexts, undefined>>
 
 /** Names, since a shell and a header of HTTP do not transport every character. */
 const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' }
@@ -24,7 +24,7 @@ const DECIMALS = ['.', ','] as const
 export function readReadingTexts(
   { unit, types, encoding, delimiter, decimal, map = [] }: ReadingTexts,
   problem: (name: keyof ReadingTexts, text: string) => void,
-): GivenReading {
+): ReadingSettings {
   const oneOf = <T extends string>(name: keyof ReadingTexts, names: readonly T[], text: string | undefined) => {
     const found = names.find((one) => one === text)
     if (text !== undefined && found === undefined)

@@ -7,7 +7,7 @@ import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi, type BatchDependencies } from './batch-service.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { EventTail } from './event-tail.ts'
-import { ledBy } from './change-alarm.ts'
+import { causationOf } from './change-alarm.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
 import { readQuery, readTimeline } from './read-query.ts'
 import { showAll, showNewest, showWhole } from './show-alarm.ts'
@@ -33,7 +33,7 @@ export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): Al
       const { cause, ifRevision } = options
       writer.requireFewHops(cause)
       const change = AlarmChange.read(body)
-      const mover = { led: ledBy(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
+      const mover = { causation: causationOf(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await writer.change(id, change, mover), options)
     },
     remove: (id, options) => writer.remove(id, options),

@@ -81,11 +81,11 @@ export class Discovery {
         ...noted.writes,
       ]),
     )
-    let place = 0
+    let index = 0
     for (const { record, time, noted } of made) {
       const { id } = record.own
-      const version = results[place]
-      place += 1 + noted.writes.length
+      const version = results[index]
+      index += 1 + noted.writes.length
       if (version === undefined) resources.forget(id)
       else resources.put(id, { id, version, value: record })
       lastSeen.written(record.own.id, time)

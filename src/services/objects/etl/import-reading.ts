@@ -18,7 +18,7 @@ const NAMES = ['unit', 'types', 'encoding', 'delimiter', 'decimal', 'map', 'zone
 const DAY = 86_400_000
 
 /** Settings from the metadata `x-amz-meta-<name>`, each percent-encoded; `map` is a JSON list of `column=metric`. */
-export type GivenReading = { readonly [Name in (typeof NAMES)[number]]?: string }
+export type ReadingSettings = { readonly [Name in (typeof NAMES)[number]]?: string }
 
 export interface FoundColumns {
   /** type by column, for the first 100 columns */
@@ -35,7 +35,7 @@ export interface SurveyedFile {
 
 const MAX_SHOWN = 100
 
-export function givenReading(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
+export function readingIn(metadata: Readonly<Record<string, string>> = {}): ReadingSettings | undefined {
   const given = NAMES.flatMap((name) => {
     const text = metadata[name]
     return text === undefined ? [] : [[name, decodedText(text)] as const]
@@ -43,7 +43,7 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   return given.length === 0 ? undefined : Object.fromEntries(given)
 }
 
-export function readingOf({ map, zone, resource, ...texts }: GivenReading = {}): ReadingOptions {
+export function readingOf({ map, zone, resource, ...texts }: ReadingSettings = {}): ReadingOptions {
   const problems: string[] = []
   const problem = (name: string, text: string): void => void problems.push(`the metadata ${name}: ${text}`)
   const list = map === undefined ? [] : listIn(map)

@@ -152,11 +152,11 @@ function refuseWhatIsNotKept(root: unknown): void {
     }
     if (typeof value !== 'object' || value === null) continue
     for (const [key, part] of Object.entries(value)) {
-      const place = at(path, key)
+      const keyPath = at(path, key)
       if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
-        issues.wrong(place, `the key "${key}" is not allowed`)
+        issues.wrong(keyPath, `the key "${key}" is not allowed`)
       }
-      open.push({ value: part, path: place })
+      open.push({ value: part, path: keyPath })
     }
   }
   if (issues.count === 0) return

@@ -5,7 +5,7 @@ import {
   type BatchOptions,
   type ImportBatch,
 } from '../../../../src/services/objects/etl/import-batches.ts'
-import { type GivenReading, readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
+import { type ReadingSettings, readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
 
 async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -14,7 +14,7 @@ async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array
 async function batches(
   content: string | Uint8Array,
   options: BatchOptions = {},
-  given: GivenReading = {},
+  given: ReadingSettings = {},
 ): Promise<readonly ImportBatch[]> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const all: ImportBatch[] = []
@@ -25,7 +25,7 @@ async function batches(
 }
 
 /** Reads all batches: `resource metric time value` for each sample, and `line: message` for each rejected line. */
-async function read(content: string | Uint8Array, options: BatchOptions = {}, given: GivenReading = {}) {
+async function read(content: string | Uint8Array, options: BatchOptions = {}, given: ReadingSettings = {}) {
   const all = await batches(content, options, given)
   return {
     samples: all.flatMap(({ samples }) => samples.map((s) => [s.resource, s.metric, s.time, s.value].join(' '))),
