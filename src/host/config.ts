@@ -209,7 +209,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_REQUIRE_PINNED',
     help: 'refuse functions whose requirements.txt leaves a version open',
   },
-  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
+  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo plant' },
   logLevel: {
     flag: 'log-level',
     env: 'REFLEXARC_LOG_LEVEL',

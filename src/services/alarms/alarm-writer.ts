@@ -13,7 +13,7 @@ import {
 import { clearTime, escalationTime, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import { isRepeated, keyOf } from './deduplication.ts'
 import {
-  bornAlarm,
+  createdAlarm,
   changedAlarm,
   eventOf,
   hasEffect,
@@ -83,7 +83,7 @@ export class AlarmWriter {
         return grown.alarm
       }
       const explained = cause && (await this.#explained(cause))
-      const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
+      const born = createdAlarm(alarm, { id: newId(), key, user }, moment)
       draft.add(born, explained)
       admitted.note()
       draft.events.push(eventOf(this.#dependencies.collections.tenant, RAISED, born, { now: moment.now, causation }))

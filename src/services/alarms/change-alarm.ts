@@ -19,7 +19,7 @@ export interface Moment {
   readonly effect?: string
 }
 
-export function bornAlarm(
+export function createdAlarm(
   alarm: RaisedAlarm,
   { id, key, user }: { readonly id: string; readonly key: string; readonly user: string },
   { now, recordId, effect }: Moment,

@@ -11,7 +11,7 @@ import { historyLength, newestHistory, revisionOf, fullHistories } from './histo
 const SLICE = 50
 const MAX_RECORDS = 200_000
 
-export async function showWhole(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
+export async function showWithHistory(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
   const [history = []] = await fullHistories(collections, [alarm])
   return shown(alarm, history, now)
 }

@@ -265,7 +265,7 @@ const ROUTES = [
       const only = onlytimeseries || metrics !== undefined ? ({ only: 'samples' } as const) : {}
       await api.series.remove({ resource: id, ...range, ...(metrics && { metrics }), ...only })
       const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
-      const what = whatWent(onlytimeseries, metrics, within.length > 0)
+      const what = removalText(onlytimeseries, metrics, within.length > 0)
       return { message: `Deleted ${what} for ${id}${within.join('')}` }
     },
   }),
@@ -358,7 +358,7 @@ function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
   return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
 }
 
-function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
+function removalText(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
   if (metrics !== undefined) return `${isRange ? 'samples' : 'series'} of ${metrics.join(', ')}`
   if (isRange) return isSeriesOnly ? 'samples of all metrics' : 'messages and samples of all metrics'
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'

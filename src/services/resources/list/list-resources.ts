@@ -51,10 +51,10 @@ class Search {
 
   found(): Promise<Found> {
     const { circle, check, sort, where } = this.#listing
-    if (circle === undefined) return check === undefined && sort.isField ? this.#page() : this.#lookedThrough(where)
+    if (circle === undefined) return check === undefined && sort.isField ? this.#page() : this.#scanned(where)
     const cut = check === undefined && this.#isById ? cutCircle(circle) : undefined
     if (cut !== undefined) return this.#counted(circle, cut)
-    return this.#lookedThrough([...where, aroundCircle(circle)], (shown) => isWithin(circle, locationOf(shown)))
+    return this.#scanned([...where, aroundCircle(circle)], (shown) => isWithin(circle, locationOf(shown)))
   }
 
   async shown(record: ResourceRecord): Promise<ResourceEntity> {
@@ -106,10 +106,7 @@ class Search {
     return count
   }
 
-  async #lookedThrough(
-    where: readonly Condition[],
-    isNear: (shown: ResourceEntity) => boolean = () => true,
-  ): Promise<Found> {
+  async #scanned(where: readonly Condition[], isNear: (shown: ResourceEntity) => boolean = () => true): Promise<Found> {
     const { sort, skip, limit, check = isNear } = this.#listing
     const page: ResourceRecord[] = []
     const keys: { readonly id: string; readonly key: Key }[] = []
