@@ -255,8 +255,7 @@ export class TaskLane implements TaskRun {
   }
 
   execution(id: number): Execution | undefined {
-    for (const execution of this.state.open) if (execution.id === id) return execution
-    return undefined
+    return this.state.work?.inFlight.find(id)
   }
 
   abandon(): void {
