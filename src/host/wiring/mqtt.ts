@@ -1,4 +1,6 @@
 /** Opens the MQTT listener of a host, if one is configured. */
+import { AppError, type KeyResources } from '#kernel'
+import { type LookUp, requireOwn } from '#services/shared'
 import type { BrokerService } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
@@ -28,6 +30,20 @@ export function mqttListener(
           return caller
         },
         watch: (caller, end) => openStreams.add(caller, end),
+        presence: async ({ tenant, user, rights }, clientId, isOnline) => {
+          const { resources } = tenants.of(tenant)
+          const own = rights?.resources
+          if (own === undefined || resources === undefined) return
+          const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
+          if (resource === undefined) return
+          const change = { presence: isOnline ? 'online' : 'offline' }
+          const api = resources.as({ tenant, user }).resources
+          await api.patch(resource, change).catch(async (error: unknown) => {
+            // the device has not published anything yet
+            if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+            await api.create({ id: resource, ...change })
+          })
+        },
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,
@@ -39,5 +55,16 @@ export function mqttListener(
       })
     },
     stop: () => listener?.close(),
+  }
+}
+
+/** Returns the resource of a device: the only one of its key, or the one that its client id names. */
+async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Promise<string | undefined> {
+  if ('ids' in own && own.ids.length === 1) return own.ids[0]
+  try {
+    await requireOwn(own, [{ path: '', resource: clientId }], lookUp)
+    return clientId
+  } catch {
+    return undefined
   }
 }
