@@ -152,6 +152,8 @@ export class Connection {
       if (packet.cmd !== 'connect')
         return this.#fault({ reason: REASONS.protocol, text: 'the first packet is not a CONNECT' })
       this.#introduced = true
+      // secrets may wait for their turn to be hashed
+      this.#cancelTimer()
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
       // fails if the tenant has just left this host
