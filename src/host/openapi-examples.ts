@@ -2,7 +2,7 @@
  * Provides example bodies for operations: a boiler with its type, rule and alarm. test/host/openapi-examples.test.ts
  * sends them in this order.
  */
-import { DEMO_TEMPLATE } from './demo.ts'
+import { DEMO_TEMPLATE } from './demo/demo-rules.ts'
 
 const { sensors, relations, actuators, triggers } = DEMO_TEMPLATE
 const GRAPH = { sensors, relations, actuators, triggers }
@@ -136,6 +136,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   putSubscription: { title: 'Inspections', ...SUBSCRIPTION },
   postAuthV1Keys: { name: 'boilers', scopes: ['device'], resources: { prefix: 'boiler-' } },
   postAuthV1KeyRotate: { graceSeconds: 3600 },
+  postAuthV1Devices: { resource: 'boiler-7', name: 'Boiler 7' },
   postAuthV1Session: { key: 'k', secret: 's' },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
   ...ofFunctions('Plug'),

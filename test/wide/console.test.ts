@@ -111,6 +111,7 @@ describe.skipIf(noBrowser)('a task', () => {
       await soon(() => page.locator('.timer .left').first().textContent()).toMatch(/^59:|^1:00:00/)
       await node(page, 'hot_and_still').click()
       await page.getByText(/hot_and_still is TRUE.*because temperature is Above and pump_runs is False/).waitFor()
+      await page.getByText('Computing the states').waitFor({ state: 'detached' })
       await page.screenshot({
         path: process.env['README_PICTURE'] === undefined ? join(PICTURES, 'task.png') : README_PICTURE,
       })

@@ -91,7 +91,7 @@ async function fill({ resources, rules, broker }: Client): Promise<string> {
   for (const number of [1, 2, 3]) {
     const resource = `boiler-${number}`
     await resources.resources.create({ id: resource, resourceTypeId: 'boiler', ...(number === 1 && { limit: 90 }) })
-    const readings = Array.from({ length: 700 }, (_, minute) =>
+    const readings = Array.from({ length: 720 }, (_, minute) =>
       reading(now - 12 * HOUR + minute * MINUTE, minute, number),
     )
     await broker.posting.events(resource, readings, { forward: false })
