@@ -90,7 +90,7 @@ function changed(value: unknown, keys: readonly string[], op: string, given: unk
   const [key, ...rest] = keys
   if (key === undefined) return given
   if (Array.isArray(value)) {
-    const list: unknown[] = [...(value as readonly unknown[])]
+    const list: unknown[] = [...value]
     const index = key === '-' ? list.length : Number(key)
     if (rest.length > 0) list[index] = changed(list[index], rest, op, given)
     else if (op === 'remove') list.splice(index, 1)

@@ -52,8 +52,10 @@ async function withScreen(path: string, work: (page: Page) => Promise<void>, loo
 
 const send = (temperature: number, pump: boolean) =>
   host.client.broker.posting.events('boiler-1', { temperature, pump })
+/** Waits less than a test may take, so that a failure names what did not come. */
+const soon = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
-const node = (page: Page, label: string) => page.getByRole('button', { name: new RegExp(`^${label}, `) })
+const node = (page: Page, label: string) => page.getByRole('button', { name: new RegExp(`^${label} `) })
 
 describe.skipIf(noBrowser)('the login', () => {
   it('states what is wrong with a pair, keeps no secret in storage, and ends with the session', async () => {
@@ -103,12 +105,13 @@ describe.skipIf(noBrowser)('a task', () => {
       await node(page, 'hot_and_still')
         .and(page.getByRole('button', { name: /TRUE/ }))
         .waitFor()
-      await expect.poll(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE.*alarm fired/)
+      await soon(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE.*alarm fired/)
       await page.getByText('because hot_and_still is TRUE').waitFor()
       await page.getByText('Cool-down until').waitFor()
-      await expect.poll(() => page.locator('.timer .left').first().textContent()).toMatch(/^59:|^1:00:00/)
+      await soon(() => page.locator('.timer .left').first().textContent()).toMatch(/^59:|^1:00:00/)
       await node(page, 'hot_and_still').click()
       await page.getByText(/hot_and_still is TRUE.*because temperature is Above and pump_runs is False/).waitFor()
+      await page.getByText('Computing the states').waitFor({ state: 'detached' })
       await page.screenshot({
         path: process.env['README_PICTURE'] === undefined ? join(PICTURES, 'task.png') : README_PICTURE,
       })
@@ -117,7 +120,7 @@ describe.skipIf(noBrowser)('a task', () => {
       await page.getByText(/hot_and_still was FALSE, because temperature was Below/).waitFor()
       expect(await heading(page).textContent()).toMatch(/^At \d\d:\d\d:\d\d: hot_and_still is FALSE/)
       await page.keyboard.press('.')
-      await expect.poll(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE/)
+      await soon(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE/)
     })
   })
 })
@@ -133,12 +136,12 @@ describe.skipIf(noBrowser)('the alarms', () => {
       await page.getByText('The alarm is acknowledged').waitFor()
       expect((await host.client.alarms.get(first.id)).status).toBe('ACKNOWLEDGED')
       await page.keyboard.press('z')
-      await expect.poll(async () => (await host.client.alarms.get(first.id)).status).toBe('ACTIVE')
+      await soon(async () => (await host.client.alarms.get(first.id)).status).toBe('ACTIVE')
       const before = page.url()
       await page.keyboard.press('k')
-      await expect.poll(() => page.url()).not.toBe(before)
+      await soon(() => page.url()).not.toBe(before)
       await page.keyboard.press('j')
-      await expect.poll(() => page.url()).toBe(before)
+      await soon(() => page.url()).toBe(before)
     })
   })
 })
@@ -146,9 +149,9 @@ describe.skipIf(noBrowser)('the alarms', () => {
 describe.skipIf(noBrowser)('a rehearsal', () => {
   it('shows coverage first, compares another limit, and saves it as a version of the template', async () => {
     await withScreen('rehearsal?template=overheating&resources=boiler-1,boiler-4', async (page) => {
-      await expect.poll(() => heading(page).textContent()).toContain('1 of 2 resources had data.')
+      await soon(() => heading(page).textContent()).toContain('1 of 2 resources had data.')
       await page.getByRole('button', { name: '99', exact: true }).click()
-      await expect.poll(() => heading(page).textContent()).toMatch(/The draft fires 0 times a day; the rule now/)
+      await soon(() => heading(page).textContent()).toMatch(/The draft fires 0 times a day; the rule now/)
       await page.getByText(/removed, 0 moved/).waitFor()
       await page.screenshot({ path: join(PICTURES, 'rehearsal.png'), fullPage: true })
       await page.getByRole('button', { name: 'Save to overheating' }).click()
@@ -169,7 +172,7 @@ describe.skipIf(noBrowser)('the editor', () => {
       await text.getByText('"False"').first().dblclick()
       await page.keyboard.type('false')
       await page.getByRole('heading', { name: '1 problem stops this draft from running' }).waitFor()
-      await page.getByRole('button', { name: /^hot_and_still, .*has no state/ }).waitFor()
+      await page.getByRole('button', { name: /^hot_and_still .*has no state/ }).waitFor()
       await page.screenshot({ path: join(PICTURES, 'editor.png') })
       await page.getByRole('button', { name: 'Change to "False"' }).click()
       await page.getByText('This draft can run').waitFor()
@@ -177,10 +180,10 @@ describe.skipIf(noBrowser)('the editor', () => {
       await page.getByRole('heading', { name: '1 problem stops this draft from running' }).waitFor()
       await page.getByRole('button', { name: 'Redo' }).click()
       await page.getByText('This draft can run').waitFor()
-      await text.getByText('3600').dblclick()
-      await page.keyboard.type('60')
+      await text.getByText('90', { exact: true }).dblclick()
+      await page.keyboard.type('85')
       await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
-      await page.getByText(/Saved as version/).waitFor()
+      expect(await page.getByText(/Saved as version/).textContent()).toContain('Saved as version')
     })
   })
 })
@@ -197,7 +200,7 @@ describe.skipIf(noBrowser)('the shell', () => {
       await page.keyboard.press('t')
       await page.getByRole('heading', { name: /3 tasks/ }).waitFor()
       await page.keyboard.press('?')
-      await page.getByRole('dialog', { name: 'Keys' }).getByText('go to Alarms').waitFor()
+      expect(await page.getByRole('dialog', { name: 'Keys' }).textContent()).toContain('go to Alarms')
     })
   })
 
@@ -213,9 +216,6 @@ describe.skipIf(noBrowser)('the shell', () => {
       await node(page, 'temperature')
         .and(page.getByRole('button', { name: /61/ }))
         .waitFor()
-      // the browser itself reports requests that failed
-    }).catch((error: unknown) => {
-      if (!String(error).includes('ERR_INTERNET_DISCONNECTED')) throw error
     })
   })
 
@@ -313,4 +313,7 @@ describe.skipIf(noBrowser)('markup in names', () => {
   })
 })
 
-it.runIf(noBrowser)('needs a Chromium', ({ skip }) => skip(NO_CHROMIUM))
+it.runIf(noBrowser)('needs a Chromium', ({ skip }) => {
+  expect(chromium).toBeUndefined()
+  skip(NO_CHROMIUM)
+})

@@ -78,7 +78,7 @@ const KINDS: readonly Kind[] = [
             <code>
               {String(type)} {String(id).slice(0, 8)}
             </code>,
-            String(status ?? ''),
+            typeof status === 'string' ? status : '',
             when(createdAt),
             error === undefined ? '' : JSON.stringify(error),
           ]
