@@ -1,59 +1,98 @@
-/** `reflexarc keys list|add|remove`: manages the key pairs in a data folder or a PostgreSQL database. */
+/** `reflexarc keys list|add|rotate|remove`: manages keys of a running host, or of a data folder or PostgreSQL. */
 import type { Command } from 'commander'
-import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
+import { DATA, dataFolder, type DefineCommand, gather, tenantProblems } from './command.ts'
+import { connected } from './connected.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ALL_RIGHTS, AppError } from '#kernel'
+import { AppError, durationMs } from '#kernel'
 import { openMemoryBlobs, type Storage } from '#storage'
 import { type Environment, openMedium, OPTIONS, type StoreChoice, storeOf } from '#host/spi'
-import { ApiKeys, HOST_TENANT, KEY_RECORDS, type KeyEntry, tellKeyChange } from '#host/running'
+import {
+  ApiKeys,
+  HOST_TENANT,
+  KEY_RECORDS,
+  type KeyPair,
+  newKeyOf,
+  type ShownKey,
+  shownKey,
+  tellKeyChange,
+} from '#host/running'
+import { pathOf, typed } from '#services/shared/client'
+import { type ConnectFlags, connectOperator } from './functions/connect.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (command, start) => {
   const keys = command
     .description(
-      'The API keys in a data folder, each with the tenant that it opens. It works while no host runs on the folder, and on\n' +
-        'a PostgreSQL (--store) while hosts run: they know of a change within a second.\n' +
-        'A secret is shown once, when its key is added: only its hash is stored.',
+      'The API keys of a host, each with its tenant and scopes. With --url it asks the running host; the data folder of\n' +
+        'a host on this machine (--data) then replaces --key and --secret. Without --url it works on a data folder while\n' +
+        'no host runs on it, and on a PostgreSQL (--store) while hosts run: they know of a change within a second.\n' +
+        'A secret is shown once, when it is made: only its hash is stored.',
     )
     .helpCommand(false)
-  const add = (name: string, summary: string, action: (flags: KeysFlags, key?: string) => KeysAction): Command => {
-    const one = keys
-      .command(name)
+  const define = (name: string, summary: string): Command =>
+    connected(keys.command(name))
       .summary(summary)
       .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
       .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE, default sqlite:)')
       .option(...DATA)
-      .option('--json', 'print JSON')
-    const run = (flags: KeysFlags, key?: string) =>
-      start((terminal) => runKeys(action(flags, key), flags, process.env, terminal, Date.now))
-    if (name !== 'remove') return one.action((flags: KeysFlags) => run(flags))
-    return one.argument('<key>', 'as list shows it').action((key: string, flags: KeysFlags) => run(flags, key))
-  }
-  add('list', 'list keys, without secrets', ({ tenant }) => ({ do: 'list', tenant })).option(
-    '--tenant <name>',
-    'only those of a tenant',
+      .option('--tenant <name>', 'whose keys (REFLEXARC_TENANT, default "default"; of list without --url: all)')
+  const run = (action: KeysAction, flags: KeysFlags) =>
+    start((terminal) => runKeys(action, flags, process.env, terminal, Date.now))
+  define('list', 'list keys, without secrets').action((flags: KeysFlags) => run({ do: 'list' }, flags))
+  define('add', 'make a key and its secret, and show both')
+    .option('--name <text>', 'what the key is for')
+    .option(
+      '--scope <scope>',
+      'device, read, operate, author, publish or admin (repeatable; default admin)',
+      gather,
+      [],
+    )
+    .option('--resource <id>', 'a resource of a device key (repeatable)', gather, [])
+    .option('--prefix <text>', 'the resources of a device key whose ids begin with it')
+    .option('--resource-type <id>', 'the resources of a device key that have this type')
+    .option('--expires <duration>', 'how long it is valid, such as 90d or PT12H; default: until it is removed')
+    .option('--provisioning', 'a key with which devices make their own keys')
+    .action((flags: KeysFlags) => run({ do: 'add' }, flags))
+  define('rotate', 'replace the secret of a key, and show the new one')
+    .option('--grace <duration>', 'how long the former secret stays valid, such as 10m; default: not at all')
+    .argument('<key>', 'as list shows it')
+    .action((key: string, flags: KeysFlags) => run({ do: 'rotate', key }, flags))
+  define('remove', 'remove a key, so that it opens nothing any more')
+    .argument('<key>', 'as list shows it')
+    .action((key: string, flags: KeysFlags) => run({ do: 'remove', key }, flags))
+  keys.addHelpText(
+    'after',
+    '\nExamples:\n  reflexarc keys add --tenant north --data ./data\n' +
+      '  reflexarc keys add --scope device --prefix boiler- --data ./data --url http://127.0.0.1:8080',
   )
-  add('add', 'make a key and its secret, and show both', ({ tenant }) => ({ do: 'add', tenant })).option(
-    '--tenant <name>',
-    'whose data it opens (REFLEXARC_TENANT, default "default")',
-  )
-  add('remove', 'remove a key, so that it opens nothing any more', (_flags, key = '') => ({ do: 'remove', key }))
-  keys.addHelpText('after', '\nExample:\n  reflexarc keys add --tenant north --data ./data')
 }
 
-export interface KeysFlags {
+export interface KeysFlags extends ConnectFlags {
   store?: string
   data?: string
   tenant?: string
-  json?: boolean
+  name?: string
+  scope?: readonly string[]
+  resource?: readonly string[]
+  prefix?: string
+  resourceType?: string
+  expires?: string
+  provisioning?: boolean
+  grace?: string
 }
 
-export type KeysAction =
-  | { readonly do: 'list'; readonly tenant: string | undefined }
-  | { readonly do: 'add'; readonly tenant: string | undefined }
-  | { readonly do: 'remove'; readonly key: string }
+export type KeysAction = { readonly do: 'list' | 'add' } | { readonly do: 'rotate' | 'remove'; readonly key: string }
+
+/** Keys of a host, or of a store without one. */
+interface KeysPlace {
+  list(): Promise<readonly ShownKey[]>
+  add(body: object): Promise<KeyPair>
+  /** `undefined`: unknown key */
+  rotate(key: string, graceMs: number): Promise<KeyPair | undefined>
+  remove(key: string): Promise<boolean>
+}
 
 /** Throws `USAGE` with all problems, `NOT_FOUND` for an unknown key, `STORE` for an unusable folder. */
 export async function runKeys(
@@ -63,40 +102,104 @@ export async function runKeys(
   terminal: Pick<Terminal, 'out'>,
   now: () => number,
 ): Promise<0> {
-  const folder = dataFolder(flags, env)
-  const isShown = flags.json === true
   const tell = (value: unknown, text: string): void => {
-    terminal.out(isShown ? `${JSON.stringify(value)}\n` : `${text}\n`)
+    terminal.out(flags.json === true ? `${JSON.stringify(value)}\n` : `${text}\n`)
   }
-  const chosen =
-    action.do === 'add' ? (action.tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default)) : undefined
-  const store = storeOf(flags.store ?? (env[OPTIONS.store.env] || OPTIONS.store.default))
-  const location = store?.medium === 'postgres' ? { url: store.url } : { folder }
-  refuseWrong(store, location, chosen ?? (action.do === 'list' ? action.tenant : undefined))
-  await withPairs(location, now, async (pairs, changed) => {
+  const unknown = (key: string): AppError =>
+    new AppError('NOT_FOUND', `unknown key ${JSON.stringify(key.slice(0, 200))}; "reflexarc keys list" shows all`)
+  const tellPair = (pair: KeyPair): void => {
+    const { key, secret, tenant } = pair
+    tell(
+      { key, secret, tenant },
+      `tenant  ${tenant}\nkey     ${key}\nsecret  ${secret}\nThe secret is not shown again.`,
+    )
+  }
+  await withPlace(action, flags, env, now, async (place) => {
     switch (action.do) {
       case 'list': {
-        const entries = await pairs.list(action.tenant)
-        return tell(entries, listed(entries, action.tenant))
+        const entries = await place.list()
+        return tell(entries, listed(entries, flags.tenant))
       }
-      case 'add': {
-        const pair = await pairs.make({ tenant: chosen ?? OPTIONS.tenant.default, rights: ALL_RIGHTS })
-        await changed()
-        const { key, secret, tenant } = pair
-        return tell(pair, `tenant  ${tenant}\nkey     ${key}\nsecret  ${secret}\nThe secret is not shown again.`)
+      case 'add':
+        return tellPair(await place.add(newKeyBody(flags, now())))
+      case 'rotate': {
+        const pair = await place.rotate(action.key, flags.grace === undefined ? 0 : durationMs(flags.grace))
+        if (pair === undefined) throw unknown(action.key)
+        return tellPair(pair)
       }
       case 'remove':
-        if (!(await pairs.remove(action.key))) {
-          throw new AppError(
-            'NOT_FOUND',
-            `unknown key ${JSON.stringify(action.key.slice(0, 200))}; "reflexarc keys list" shows all`,
-          )
-        }
-        await changed()
+        if (!(await place.remove(action.key))) throw unknown(action.key)
         return tell({ key: action.key, removed: true }, `${action.key} is removed`)
     }
   })
   return 0
+}
+
+function newKeyBody(flags: KeysFlags, now: number): object {
+  const { name, scope = [], resource = [], prefix, resourceType, expires, provisioning = false } = flags
+  const resources = {
+    ...(resource.length > 0 && { ids: resource }),
+    ...(prefix !== undefined && { prefix }),
+    ...(resourceType !== undefined && { resourceTypeId: resourceType }),
+  }
+  return {
+    ...(name !== undefined && { name }),
+    ...(provisioning ? { provisioning } : { scopes: scope.length > 0 ? scope : ['admin'] }),
+    ...(Object.keys(resources).length > 0 && { resources }),
+    ...(expires !== undefined && { expires: now + durationMs(expires) }),
+  }
+}
+
+async function withPlace(
+  action: KeysAction,
+  flags: KeysFlags,
+  env: Environment,
+  now: () => number,
+  work: (place: KeysPlace) => Promise<void>,
+): Promise<void> {
+  if (flags.url !== undefined) return work(await placeOfHost(flags, env, now))
+  const named = flags.tenant ?? (action.do === 'add' ? env[OPTIONS.tenant.env] || OPTIONS.tenant.default : undefined)
+  const store = storeOf(flags.store ?? (env[OPTIONS.store.env] || OPTIONS.store.default))
+  const location = store?.medium === 'postgres' ? { url: store.url } : { folder: dataFolder(flags, env) }
+  refuseWrong(store, location, named)
+  const storage = await ('url' in location ? openShared(location.url) : openStore(location.folder))
+  try {
+    const keys = new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now)
+    const announced = async <T>(change: Promise<T>): Promise<T> => {
+      const result = await change
+      await tellKeyChange(storage)
+      return result
+    }
+    await work({
+      list: async () => (await keys.list(named)).map(shownKey),
+      add: (body) => announced(keys.make(newKeyOf(body, named ?? '', now()))),
+      rotate: (key, graceMs) => announced(keys.rotate(key, graceMs)),
+      remove: (key) => announced(keys.remove(key)),
+    })
+  } finally {
+    await storage.close()
+  }
+}
+
+async function placeOfHost(flags: KeysFlags, env: Environment, now: () => number): Promise<KeysPlace> {
+  const http = await connectOperator(flags, env, now)
+  const found = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await answer
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    }
+  }
+  return {
+    list: async () => (await typed<{ readonly keys: readonly ShownKey[] }>(http.json('GET', '/auth/v1/keys'))).keys,
+    add: (body) => typed(http.json('POST', '/auth/v1/keys', { body })),
+    rotate: (key, graceMs) => {
+      const body = { graceSeconds: Math.ceil(graceMs / 1_000) }
+      return found(typed<KeyPair>(http.json('POST', pathOf`/auth/v1/keys/${key}/rotate`, { body })))
+    },
+    remove: async (key) => (await found(http.open('DELETE', pathOf`/auth/v1/keys/${key}`))) !== undefined,
+  }
 }
 
 type Place = { readonly folder: string } | { readonly url: string }
@@ -116,19 +219,6 @@ function refuseWrong(store: StoreChoice | undefined, location: Place, tenant: st
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 }
 
-async function withPairs(
-  location: Place,
-  now: () => number,
-  work: (pairs: ApiKeys, changed: () => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const storage = await ('url' in location ? openShared(location.url) : openStore(location.folder))
-  try {
-    await work(new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now), () => tellKeyChange(storage))
-  } finally {
-    await storage.close()
-  }
-}
-
 async function openShared(url: string): Promise<Storage> {
   const { openPostgres } = await import('#storage/postgres')
   return openPostgres({ url, blobs: openMemoryBlobs() })
@@ -145,13 +235,16 @@ async function openStore(folder: string): Promise<Storage> {
     if (cause?.errcode !== BUSY) throw error
     throw new AppError(
       'STORE',
-      `a host runs on the data folder ${folder}; stop it first, then its keys can be seen and changed`,
+      `a host runs on the data folder ${folder}; name it, such as --url http://127.0.0.1:8080, or stop it first`,
     )
   }
 }
 
-function listed(entries: readonly KeyEntry[], tenant: string | undefined): string {
+function listed(entries: readonly ShownKey[], tenant: string | undefined): string {
   if (entries.length === 0) return tenant === undefined ? 'no keys' : `no keys of the tenant ${tenant}`
-  const rows = entries.map((one) => [one.key, one.tenant, one.createTime])
-  return tableLines([['key', 'tenant', 'made'], ...rows]).join('\n')
+  const rows = entries.map(({ key, tenant: owner, createTime, scopes, resources, expires = '', name = '' }) => {
+    const limit = resources === undefined ? '' : ` ${JSON.stringify(resources)}`
+    return [key, owner, createTime, `${scopes.join(' ')}${limit}`, expires, name]
+  })
+  return tableLines([['key', 'tenant', 'made', 'scopes', 'expires', 'name'], ...rows]).join('\n')
 }

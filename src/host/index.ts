@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { firstPair } from './auth/first-pair.ts'
 import type { KeyPair } from './auth/api-keys.ts'
-import { compose, type Making } from './compose.ts'
+import { compose, type HostOverrides } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
 import type { Plug } from '#plug'
 import { mount } from './mount.ts'
@@ -13,7 +13,10 @@ import { SERVICES } from './wiring/service-table.ts'
  * `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ... Environment variables are ignored. A `prefix` puts all
  * routes below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs'> {
+export interface HostOptions extends Omit<
+  Given,
+  'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs' | 'metricsPort'
+> {
   /** Your own plugs, made by `definePlug`, in addition to the built-in ones */
   readonly plugs?: readonly Plug[]
   readonly prefix?: string
@@ -31,10 +34,10 @@ export function host(app: FastifyInstance, options: HostOptions): Promise<void> 
   return mountHost(app, options, {})
 }
 
-export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
+export async function mountHost(app: FastifyInstance, options: HostOptions, overrides: HostOverrides): Promise<void> {
   const { onFirstPair, prefix: _prefix, demo = false, plugs, ...given } = options
-  const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
-  const composed = await compose(config, { ...(plugs && { plugs: () => plugs }), ...making })
+  const config = readConfig(given, {}, [...(overrides.services ?? SERVICES).keys()])
+  const composed = await compose(config, { ...(plugs && { plugs: () => plugs }), ...overrides })
   app.addHook('onClose', () => composed.close())
   try {
     const first = await firstPair(composed.keyPairs, config)

@@ -136,6 +136,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   putSubscription: { title: 'Inspections', ...SUBSCRIPTION },
   postAuthV1Keys: { name: 'boilers', scopes: ['device'], resources: { prefix: 'boiler-' } },
   postAuthV1KeyRotate: { graceSeconds: 3600 },
+  postAuthV1Devices: { resource: 'boiler-7', name: 'Boiler 7' },
   postAuthV1Session: { key: 'k', secret: 's' },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
   ...ofFunctions('Plug'),

@@ -1,5 +1,6 @@
 /** Entry point of the host room for commands that start or inspect a host. Loads all services. */
-export { ApiKeys, KEY_RECORDS, type KeyEntry } from './auth/api-keys.ts'
+export { ApiKeys, KEY_RECORDS, type KeyPair } from './auth/api-keys.ts'
+export { newKeyOf, type ShownKey, shownKey } from './auth/auth-schema.ts'
 export { HOST_TENANT } from './auth/host-tenant.ts'
 export { tellKeyChange } from './auth/key-changes.ts'
 export { Tokens } from './auth/tokens.ts'

@@ -66,7 +66,9 @@ describe('reflexarc keys', () => {
     await host.ready()
     const { code, stdout, stderr } = await place.cli(['keys', 'list'])
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^error: a host runs on the data folder \S+; stop it first, [^\n]+\n$/)
+    expect(stderr).toMatch(
+      /^error: a host runs on the data folder \S+; name it, such as --url \S+, or stop it first\n$/,
+    )
   })
 
   it('says all that is wrong at once, and makes no store', async () => {
@@ -78,5 +80,62 @@ describe('reflexarc keys', () => {
       expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
     ])
     expect(readdirSync(empty.path)).toEqual([])
+  })
+
+  it('lists, adds, rotates and removes keys while the host runs, by the data folder alone', async () => {
+    await using host = new Served(place.path, [])
+    const { url } = await host.ready()
+    const cli = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await place.cli(['keys', ...args, '--url', url, '--json'])
+      expect([code, stderr]).toEqual([0, ''])
+      return JSON.parse(stdout) as { key: string; secret: string }
+    }
+    const pair = await cli('add', '--name', 'reports', '--scope', 'read', '--expires', '90d')
+    expect(await statusOf(url, pair)).toBe(200)
+    const [listed] = ((await cli('list')) as unknown as readonly { key: string }[]).filter(
+      ({ key }) => key === pair.key,
+    )
+    expect(listed).toMatchObject({ name: 'reports', scopes: ['read'] })
+    const rotated = await cli('rotate', pair.key, '--grace', '10m')
+    expect([await statusOf(url, pair), await statusOf(url, rotated)]).toEqual([200, 200])
+    await cli('remove', pair.key)
+    expect([await statusOf(url, pair), await statusOf(url, rotated)]).toEqual([401, 401])
+    expect(await place.cli(['keys', 'remove', pair.key, '--url', url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: unknown key /) as unknown,
+    })
+    const device = await cli('add', '--scope', 'device', '--prefix', 'boiler-')
+    expect(await statusOf(url, device)).toBe(403)
+    expect(await place.cli(['keys', 'add', '--scope', 'read', '--prefix', 'boiler-', '--url', url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/resources <- limits only a key with the scope device alone') as unknown,
+    })
+  })
+
+  it('makes keys with scopes while the host is stopped', async () => {
+    const { stdout } = await place.cli(['keys', 'add', '--scope', 'read', '--name', 'offline', '--json'])
+    const pair = JSON.parse(stdout) as { key: string; secret: string }
+    expect((await place.cli(['keys', 'list'])).stdout).toMatch(new RegExp(`^${pair.key} .* read +offline$`, 'm'))
+  })
+})
+
+describe('reflexarc login', () => {
+  it('prints an address that signs a browser in once, as serve does when it starts', async () => {
+    await using host = new Served(place.path, [])
+    const { url } = await host.ready()
+    expect(host.stdout).toContain(`lost the secret? make another key: reflexarc keys add --scope admin --data `)
+    const atStart = /^sign in once, within 15 minutes: (\S+)$/m.exec(host.stdout)?.[1] ?? ''
+    const { code, stdout } = await place.cli(['login', '--url', url])
+    expect(code).toBe(0)
+    for (const address of [atStart, stdout.trim()]) {
+      const [, link = ''] = /\/console#link=(\S+)$/.exec(address) ?? []
+      const open = () =>
+        fetch(`${url}/auth/v1/session`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ link }),
+        })
+      expect([address.startsWith(url), (await open()).status, (await open()).status]).toEqual([true, 201, 401])
+    }
   })
 })

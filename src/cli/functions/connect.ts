@@ -1,7 +1,11 @@
 /** Connects a command to its host with credentials. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Client, type ClientCredentials, createClient } from '#client'
 import { AppError, messageOf } from '#kernel'
-import { type Environment, OPTIONS } from '#host/spi'
+import { type Environment, OPTIONS, tokenKey } from '#host/spi'
+import { Http } from '#services/shared/client'
+import { dataFolder } from '../command.ts'
 
 export interface ConnectFlags {
   url?: string
@@ -17,6 +21,34 @@ const DEFAULT_URL = 'http://127.0.0.1:8080'
 export function connect(flags: ConnectFlags, env: Environment): Client {
   const url = urlOf(flags, env)
   return createClient({ url, credentials: credentialsOf(flags, env), fetch: (input, init) => reach(url, input, init) })
+}
+
+/**
+ * Returns the HTTP of a host for commands of its operator. Without credentials, and with the data folder of the host on
+ * this machine, a token of the tenant is signed by the folder's key. Throws `USAGE`.
+ */
+export async function connectOperator(
+  flags: ConnectFlags & { data?: string; tenant?: string },
+  env: Environment,
+  now: () => number,
+): Promise<Http> {
+  const url = urlOf(flags, env)
+  const folder = dataFolder(flags, env)
+  const isGiven = [flags.token, flags.key, env['REFLEXARC_TOKEN'], env[OPTIONS.key.env]].some((one) => one)
+  const credentials =
+    isGiven || !existsSync(join(folder, 'token.key'))
+      ? credentialsOf(flags, env)
+      : { token: await operatorToken(folder, flags.tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default), now) }
+  const authorization =
+    'token' in credentials
+      ? `Bearer ${credentials.token}`
+      : `Basic ${Buffer.from(`${credentials.key}:${credentials.secret}`).toString('base64')}`
+  return new Http({ url, headers: { authorization }, fetch: (input, init) => reach(url, input, init) })
+}
+
+async function operatorToken(folder: string, tenant: string, now: () => number): Promise<string> {
+  const { Tokens } = await import('#host/running')
+  return new Tokens(tokenKey(folder), now).issue({ tenant, subject: 'reflexarc', lifetime: 60 })
 }
 
 export function urlOf({ url }: ConnectFlags, env: Environment): string {

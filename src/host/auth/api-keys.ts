@@ -1,7 +1,7 @@
 /** Stores API keys with their scopes, and their secrets as salted hashes. */
-import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import type { Collection, CollectionSpec } from '#storage'
-import { ALL_RIGHTS, AppError, type Caller, isStoreConflict, type Rights } from '#kernel'
+import { ALL_RIGHTS, AppError, type Caller, isStoreConflict, type Rights, shown } from '#kernel'
 import { HashQueue, type Turn } from './hash-queue.ts'
 
 interface SecretHash {
@@ -149,6 +149,21 @@ export class ApiKeys {
     return pair
   }
 
+  /** Makes a key for one resource. Throws `CONFLICT` if the resource has such a key, since only its owner may replace it. */
+  async enrol(resource: string, { tenant, name }: Pick<NewKey, 'tenant' | 'name'>): Promise<KeyPair> {
+    const key = `device-${hash('sha256', JSON.stringify([tenant, resource]), 'hex').slice(0, 24)}`
+    const pair = { key, secret: newSecret(), tenant }
+    try {
+      const rights: Rights = { scopes: ['device'], resources: { ids: [resource] } }
+      await this.#put(pair, { tenant, rights, ...(name !== undefined && { name }) }, 'absent')
+    } catch (error) {
+      if (!isStoreConflict(error)) throw error
+      const right = 'an administrator can rotate or remove it'
+      throw new AppError('CONFLICT', `${shown(resource)} is enrolled already with the key ${key}; ${right}`)
+    }
+    return pair
+  }
+
   /** Stores a given pair, which has all rights. */
   add(pair: KeyPair): Promise<void> {
     return this.#put(pair, { tenant: pair.tenant, rights: ALL_RIGHTS })
@@ -196,10 +211,10 @@ export class ApiKeys {
     return { tenant, user, rights, secretId: salt, ...(ends < Infinity && { ends }) }
   }
 
-  async #put({ key, secret }: KeyPair, about: NewKey): Promise<void> {
+  async #put({ key, secret }: KeyPair, about: NewKey, expect?: 'absent'): Promise<void> {
     const createTime = new Date(this.#now()).toISOString()
     const secrets = [await hashSecret(secret, this.#cost)]
-    await this.#records.put(key, { format: FORMAT, ...about, createTime, secrets })
+    await this.#records.put(key, { format: FORMAT, ...about, createTime, secrets }, expect)
   }
 
   async #read(key: string): Promise<ReadRecord | undefined> {

@@ -1,36 +1,29 @@
 /** Routes of keys, devices and sessions. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import {
-  AppError,
-  type Caller,
-  hasScope,
-  type KeyResources,
-  makeIssue,
-  refuse,
-  type Rights,
-  SCOPES,
-  shown,
-} from '#kernel'
-import { addRoutes, foreignPage, refusedPage, routesOf } from '#services/shared'
+import { AppError, hasScope, SCOPES, shown } from '#kernel'
+import { addRoutes, foreignPage, linkTo, type LookUp, refusedPage, requireOwn, routesOf } from '#services/shared'
 import type { Decoded } from '#services/shared/contract'
-import type { ApiKeys, KeyEntry, KeyPair } from './api-keys.ts'
+import type { ApiKeys, KeyPair } from './api-keys.ts'
 import {
+  DeviceBody,
   ErrorSchema,
-  type KeySchema,
   KeysSchema,
   LinkSchema,
+  newKeyOf,
   NewKeyBody,
   NewPairSchema,
   RotationBody,
   SessionBody,
   SessionSchema,
   SessionsSchema,
+  shownKey,
 } from './auth-schema.ts'
 import { SESSION_COOKIE } from './authenticate.ts'
 import { type CheckedCaller, isOfSession, type SessionCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
 import type { KeyChanges } from './key-changes.ts'
+import { type Oidc, SIGN_IN_COOKIE, SIGN_IN_S } from './oidc.ts'
 import { type NewSession, SESSION_MS, type Sessions } from './sessions.ts'
 
 export interface AuthRoutes {
@@ -38,16 +31,16 @@ export interface AuthRoutes {
   readonly sessions: Sessions
   readonly changes: KeyChanges
   readonly checkPair: CheckPair
+  /** absent: people sign in by keys and links only */
+  readonly oidc?: Oidc
+  /** Reads resources of a tenant. */
+  readonly lookUp: (tenant: string) => LookUp
   /** Returns epoch ms */
   readonly now: () => number
   readonly ownUrl?: string | undefined
 }
 
-interface AuthApi extends AuthRoutes {
-  readonly caller: Caller
-}
-
-const route = routesOf<AuthApi>()
+const route = routesOf<AuthRoutes>()
 const noContent = { 204: Type.Null() }
 /** Path of the console with the code of a link */
 export const CONSOLE_LINK = '/console#link='
@@ -59,7 +52,9 @@ const KEY_ROUTES = [
     scope: 'admin',
     summary: 'Keys of the tenant, without secrets',
     answers: { 200: KeysSchema },
-    handler: async ({ api: { keys, caller } }) => ({ keys: (await keys.list(caller.tenant)).map(shownKey) }),
+    handler: async ({ api: { keys }, request }) => ({
+      keys: (await keys.list(checkedOf(request).tenant)).map(shownKey),
+    }),
   }),
   route({
     method: 'POST',
@@ -68,16 +63,8 @@ const KEY_ROUTES = [
     summary: 'Make a key; its secret is only in this answer',
     body: NewKeyBody,
     answers: { 201: NewPairSchema },
-    handler: async ({ api: { keys, caller, changes, now }, body, reply }) => {
-      const { name, expires } = body
-      if (expires !== undefined && expires <= now()) {
-        const issue = makeIssue('BODY', '/expires', 'is in the past', 'write a time to come, or leave it out')
-        throw refuse('the key', [issue])
-      }
-      const rights = rightsOf(body)
-      const { tenant } = caller
-      const made = { tenant, rights, ...(name !== undefined && { name }), ...(expires !== undefined && { expires }) }
-      const pair = await keys.make(made)
+    handler: async ({ api: { keys, changes, now }, body, request, reply }) => {
+      const pair = await keys.make(newKeyOf(body, checkedOf(request).tenant, now()))
       await changes.announce()
       return sendPair(reply, pair)
     },
@@ -89,8 +76,8 @@ const KEY_ROUTES = [
     summary: 'Replace the secret of a key; the former one stays valid for `graceSeconds`',
     body: RotationBody,
     answers: { 201: NewPairSchema },
-    handler: async ({ api, params: { key }, body, reply }) => {
-      await requireKey(api, key)
+    handler: async ({ api, params: { key }, body, request, reply }) => {
+      await requireKey(api, request, key)
       const pair = await api.keys.rotate(key, (body.graceSeconds ?? 0) * 1_000)
       if (pair === undefined) throw unknownKey(key)
       await api.changes.announce()
@@ -103,11 +90,27 @@ const KEY_ROUTES = [
     scope: 'admin',
     summary: 'Remove a key; its sessions and open streams end',
     answers: noContent,
-    handler: async ({ api, params: { key }, reply }) => {
-      await requireKey(api, key)
+    handler: async ({ api, params: { key }, request, reply }) => {
+      await requireKey(api, request, key)
       await api.keys.remove(key)
       await api.changes.announce()
       return reply.code(204).send()
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/v1/devices',
+    scope: 'provision',
+    summary: 'Enrol a device: a key for one resource, within the resources of the provisioning key',
+    body: DeviceBody,
+    answers: { 201: NewPairSchema },
+    handler: async ({ api: { keys, changes, lookUp }, body: { resource, name }, request, reply }) => {
+      const { tenant, rights } = checkedOf(request)
+      const named = [{ path: '/resource', resource }]
+      if (rights.resources !== undefined) await requireOwn(rights.resources, named, lookUp(request.tenant))
+      const pair = await keys.enrol(resource, { tenant, ...(name !== undefined && { name }) })
+      await changes.announce()
+      return sendPair(reply, pair)
     },
   }),
 ]
@@ -148,10 +151,11 @@ const SESSION_ROUTES = [
     scope: 'any',
     summary: 'End the session of the cookie',
     answers: noContent,
-    handler: async ({ api: { sessions, caller }, request, reply }) => {
-      await sessions.remove(caller.tenant, sessionOf(request).session.id)
+    handler: async ({ api: { sessions }, request, reply }) => {
+      const { tenant, session } = sessionOf(request)
+      await sessions.remove(tenant, session.id)
       return reply
-        .header('set-cookie', cookieOf('', 0, false))
+        .header('set-cookie', cookieOf(SESSION_COOKIE, '', 0, false))
         .code(204)
         .send()
     },
@@ -162,7 +166,7 @@ const SESSION_ROUTES = [
     scope: 'admin',
     summary: 'Sessions of the tenant',
     answers: { 200: SessionsSchema },
-    handler: async ({ api: { sessions, caller } }) => ({ sessions: await sessions.list(caller.tenant) }),
+    handler: async ({ api: { sessions }, request }) => ({ sessions: await sessions.list(checkedOf(request).tenant) }),
   }),
   route({
     method: 'DELETE',
@@ -171,8 +175,8 @@ const SESSION_ROUTES = [
     summary: 'End a session',
     operation: { operationId: 'deleteAuthV1SessionById' },
     answers: noContent,
-    handler: async ({ api: { sessions, caller }, params: { id }, reply }) => {
-      if (!(await sessions.remove(caller.tenant, id))) {
+    handler: async ({ api: { sessions }, params: { id }, request, reply }) => {
+      if (!(await sessions.remove(checkedOf(request).tenant, id))) {
         throw new AppError('NOT_FOUND', `unknown session ${shown(id)}; GET /auth/v1/sessions lists all`)
       }
       return reply.code(204).send()
@@ -192,31 +196,62 @@ const SESSION_ROUTES = [
   }),
 ]
 
+/** Page to which a browser returns after it has signed in */
+const CONSOLE = '/console'
+const CALLBACK = '/auth/v1/oidc/callback'
+
+function oidcRoutes(oidc: Oidc) {
+  return [
+    route({
+      method: 'GET',
+      path: '/auth/v1/oidc/login',
+      scope: 'public',
+      summary: 'Sign in at the issuer',
+      answers: { 302: Type.Null() },
+      server: { exposeHeadRoute: false },
+      handler: async ({ api: { ownUrl }, request, reply }) => {
+        const { address, cookie } = await oidc.begin(linkTo(request, CALLBACK))
+        const set = cookieOf(SIGN_IN_COOKIE, cookie, SIGN_IN_S, isSecure(request, ownUrl), 'Lax')
+        return reply.header('set-cookie', set).header('cache-control', 'no-store').redirect(address)
+      },
+    }),
+    route({
+      method: 'GET',
+      path: CALLBACK,
+      scope: 'public',
+      summary: 'Return from the issuer: opens a session',
+      query: { code: Type.Optional(Type.String()), state: Type.Optional(Type.String()) },
+      otherQuery: /^(?:error|error_description|error_uri|iss|session_state|scope)$/,
+      answers: { 302: Type.Null() },
+      server: { exposeHeadRoute: false },
+      handler: async ({ api: { sessions, ownUrl }, request, reply }) => {
+        const { code = '', state = '', error } = request.query as Readonly<Record<string, string | undefined>>
+        if (error !== undefined) throw new AppError('UNAUTHORIZED', `The issuer did not sign in: ${shown(error)}`)
+        const cookie =
+          new RegExp(`(?:^|;\\s*)${SIGN_IN_COOKIE}=([\\w.-]+)`).exec(request.headers.cookie ?? '')?.[1] ?? ''
+        const { token } = await sessions.open(await oidc.finish(cookie, { code, state }))
+        const secure = isSecure(request, ownUrl)
+        const cookies = [
+          cookieOf(SESSION_COOKIE, token, SESSION_MS / 1_000, secure),
+          cookieOf(SIGN_IN_COOKIE, '', 0, secure, 'Lax'),
+        ]
+        return reply
+          .header('set-cookie', cookies)
+          .header('cache-control', 'no-store')
+          .redirect(linkTo(request, CONSOLE))
+      },
+    }),
+  ]
+}
+
 export function authRoutes(app: FastifyInstance, parts: AuthRoutes): Promise<void> {
-  const service = { as: (caller: Caller): AuthApi => ({ ...parts, caller }) }
-  return addRoutes(app, service, { tag: 'auth', errors: ErrorSchema, routes: [...KEY_ROUTES, ...SESSION_ROUTES] })
+  const { oidc } = parts
+  const routes = [...KEY_ROUTES, ...SESSION_ROUTES, ...(oidc === undefined ? [] : oidcRoutes(oidc))]
+  return addRoutes(app, { as: () => parts }, { tag: 'auth', errors: ErrorSchema, routes })
 }
 
-function rightsOf({ scopes, resources, provisioning = false }: Decoded<typeof NewKeyBody.schema>): Rights {
-  const limited = resources === undefined ? {} : { resources: resources as KeyResources }
-  return { scopes: provisioning ? ['provision'] : (scopes ?? []), ...limited }
-}
-
-function shownKey({ key, tenant, name, rights, createTime, expires }: KeyEntry): Decoded<typeof KeySchema> {
-  const { scopes, resources } = rights
-  return {
-    key,
-    tenant,
-    ...(name !== undefined && { name }),
-    scopes,
-    ...(resources && { resources }),
-    createTime,
-    ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
-  }
-}
-
-async function requireKey({ keys, caller }: AuthApi, key: string): Promise<void> {
-  if ((await keys.ownerOf(key)) !== caller.tenant) throw unknownKey(key)
+async function requireKey({ keys }: AuthRoutes, request: FastifyRequest, key: string): Promise<void> {
+  if ((await keys.ownerOf(key)) !== checkedOf(request).tenant) throw unknownKey(key)
 }
 
 function unknownKey(key: string): AppError {
@@ -232,6 +267,7 @@ function sessionOf({ credentials }: FastifyRequest): SessionCaller {
   throw new AppError('UNAUTHORIZED', 'The cookie of a session is missing; open one with POST /auth/v1/session')
 }
 
+/** Returns the caller by its credentials: `request.tenant` may name a partition of the tenant. */
 function checkedOf({ credentials }: FastifyRequest): CheckedCaller {
   if (credentials !== undefined) return credentials
   throw new AppError('UNAUTHORIZED', 'Credentials are missing')
@@ -248,15 +284,17 @@ function sendSession(
   { token, caller }: NewSession,
   ownUrl: string | undefined,
 ): FastifyReply {
-  const isSecure = request.protocol === 'https' || ownUrl?.startsWith('https:') === true
   return reply
     .code(201)
-    .header('set-cookie', cookieOf(token, SESSION_MS / 1_000, isSecure))
+    .header('set-cookie', cookieOf(SESSION_COOKIE, token, SESSION_MS / 1_000, isSecure(request, ownUrl)))
     .header('cache-control', 'no-store')
     .send(shownSession(caller))
 }
 
-function cookieOf(token: string, seconds: number, isSecure: boolean): string {
-  const secure = isSecure ? '; Secure' : ''
-  return `${SESSION_COOKIE}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
+function isSecure({ protocol }: FastifyRequest, ownUrl: string | undefined): boolean {
+  return protocol === 'https' || ownUrl?.startsWith('https:') === true
+}
+
+function cookieOf(name: string, value: string, seconds: number, isSecured: boolean, site: 'Strict' | 'Lax' = 'Strict') {
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${site}${isSecured ? '; Secure' : ''}`
 }

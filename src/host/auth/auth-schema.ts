@@ -1,7 +1,8 @@
 /** Bodies of keys, devices and sessions. */
 import { Type } from 'typebox'
-import { type KeyResources, SCOPES } from '#kernel'
-import { checked, closed, id, instant, refined, text } from '#services/shared/contract'
+import { type KeyResources, makeIssue, refuse, type Rights, SCOPES } from '#kernel'
+import type { KeyEntry, NewKey } from './api-keys.ts'
+import { checked, closed, type Decoded, id, instant, refined, text } from '#services/shared/contract'
 
 const MAX_NAME = 200
 const MAX_SECRET = 256
@@ -116,7 +117,6 @@ export const NewPairSchema = Type.Object(
   { ...key, secret: Type.String({ description: 'shown only here' }) },
   { title: 'KeyPair' },
 )
-export const DeviceSchema = Type.Object({ ...key, secret: Type.String(), resource: Type.String() }, { title: 'Device' })
 export const SessionSchema = Type.Object(
   {
     user: Type.String(),
@@ -148,3 +148,29 @@ export const ErrorSchema = Type.Object(
   },
   { title: 'HostError' },
 )
+
+/** Reads a new key. Throws `VALIDATION` with all problems. `now`: epoch ms. */
+export function newKeyOf(body: unknown, tenant: string, now: number): NewKey {
+  const { name, scopes = [], resources, expires, provisioning = false } = NewKeyBody.read(body)
+  if (expires !== undefined && expires <= now) {
+    throw refuse('the key', [makeIssue('BODY', '/expires', 'is in the past', 'write a time to come, or leave it out')])
+  }
+  const limited = resources === undefined ? {} : { resources: resources as KeyResources }
+  const rights: Rights = { scopes: provisioning ? ['provision'] : scopes, ...limited }
+  return { tenant, rights, ...(name !== undefined && { name }), ...(expires !== undefined && { expires }) }
+}
+
+export type ShownKey = Decoded<typeof KeySchema>
+
+export function shownKey({ key, tenant, name, rights, createTime, expires }: KeyEntry): ShownKey {
+  const { scopes, resources } = rights
+  return {
+    key,
+    tenant,
+    ...(name !== undefined && { name }),
+    scopes,
+    ...(resources && { resources }),
+    createTime,
+    ...(expires !== undefined && { expires: new Date(expires).toISOString() }),
+  }
+}

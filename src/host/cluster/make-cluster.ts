@@ -30,6 +30,7 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly host: ClusterHost
   readonly services: readonly HostedService[]
+  readonly tenants: Tenants
   troubles(): readonly string[]
   warnings(): readonly string[]
 }
@@ -105,6 +106,7 @@ export async function makeCluster(
   return {
     host,
     services,
+    tenants,
     troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
     warnings: () => [...host.warnings(), ...[...host.tenants.all()].flatMap((one) => one.warnings())],
   }

@@ -29,7 +29,7 @@ import type { LogLevel } from './webscript-schema.ts'
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly tenant: string
   readonly functions: () => InternalFunctions | undefined
-  readonly askApi: (
+  readonly callApi: (
     caller: Caller,
     request: ApiRequest,
     signal: AbortSignal,
@@ -149,11 +149,19 @@ class Webscripts implements InternalWebscripts {
     return call.answer
   }
 
-  async answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  async answer(
+    { name, version }: Pick<DeployedWebscript, 'name' | 'version'>,
+    question: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
     if (question === 'api') {
-      const { tenant, askApi } = this.#options
-      return askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, this.#causationOf(name))
+      const { tenant, callApi } = this.#options
+      const script = this.#versions(name).find((one) => one.version === version)
+      if (script === undefined) throw new AppError('PLUG_FAILED', 'the webscript is being removed')
+      const caller = { tenant, user: `webscripts/${name}`, ...(script.rights && { rights: script.rights }) }
+      return callApi(caller, requestOf(params), signal, this.#causationOf(name))
     }
     const call = this.#calls.get(String(params['id']))
     // a webscript can refer only to its own calls

@@ -209,3 +209,58 @@ describe('open streams', () => {
     expect(hasEnded).toBe(false)
   })
 })
+
+describe('a device', () => {
+  const enrolled = ({ key, secret }: Pair, body: object) =>
+    host.app.inject({
+      method: 'POST',
+      url: '/auth/v1/devices',
+      headers: { authorization: basic(key, secret) },
+      payload: body,
+    })
+
+  it('enrols itself once, and may then publish its own data', async () => {
+    const shipped = await made({ provisioning: true, resources: { prefix: 'meter-' } })
+    const answer = await enrolled(shipped, { resource: 'meter-1', name: 'Meter 1' })
+    expect(answer.statusCode).toBe(201)
+    const { key, secret } = answer.json<Pair>()
+    const post = async (resource: string) =>
+      (
+        await host.app.inject({
+          method: 'POST',
+          url: `/resources/${resource}/events`,
+          headers: { authorization: basic(key, secret) },
+          payload: { t: 1 },
+        })
+      ).statusCode
+    expect([await post('meter-1'), await post('meter-2')]).toEqual([200, 403])
+    const again = await enrolled(shipped, { resource: 'meter-1' })
+    expect([again.statusCode, again.json<{ error: string }>().error]).toEqual([
+      409,
+      expect.stringMatching(/^"meter-1" is enrolled already with the key device-\w{24}; /),
+    ])
+    await host.send('DELETE', `/auth/v1/keys/${key}`)
+    expect((await enrolled(shipped, { resource: 'meter-1' })).statusCode).toBe(201)
+  })
+
+  it('is not enrolled beyond the resources of its provisioning key, which can do nothing else', async () => {
+    const shipped = await made({ provisioning: true, resources: { prefix: 'meter-' } })
+    expect((await enrolled(shipped, { resource: 'boiler-1' })).statusCode).toBe(403)
+    expect(await statusOf(shipped)).toBe(403)
+    expect(await statusOf(shipped, '/')).toBe(403)
+  })
+
+  it('of a type is enrolled when its resource has the type', async () => {
+    await host.done('POST', '/api/resourcetypes', { id: 'valve', name: 'Valves' })
+    await host.done('POST', '/api/resources', { id: 'valve-1', resourceTypeId: 'valve' })
+    const shipped = await made({ provisioning: true, resources: { resourceTypeId: 'valve' } })
+    expect((await enrolled(shipped, { resource: 'valve-1' })).statusCode).toBe(201)
+    expect((await enrolled(shipped, { resource: 'valve-2' })).statusCode).toBe(403)
+  })
+
+  it('is not enrolled by a key of another kind', async () => {
+    const { key, secret } = await made({ scopes: ['publish', 'operate', 'device'] })
+    const answer = await enrolled({ key, secret }, { resource: 'meter-3' })
+    expect(answer.body).toContain('The scope provision is missing')
+  })
+})

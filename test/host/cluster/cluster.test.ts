@@ -103,7 +103,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     const lines: string[] = []
     const terminal = { out: (line: string) => void lines.push(line) }
     const flags = { store: server.url, json: true }
-    await runKeys({ do: 'add', tenant: theirs }, flags, {}, terminal, Date.now)
+    await runKeys({ do: 'add' }, { ...flags, tenant: theirs }, {}, terminal, Date.now)
     const pair = JSON.parse(lines.at(-1) ?? '') as { key: string; secret: string }
     const authorization = basic(pair.key, pair.secret)
     const statuses = async (): Promise<readonly number[]> => {
