@@ -38,7 +38,7 @@ function stateOfSources() {
   for (const folder of ['src/console', 'src/services', 'src/kernel', 'src/client.ts', 'package-lock.json']) {
     const path = join(root, folder)
     const names = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : ['']
-    for (const name of names.toSorted()) {
+    for (const name of names.toSorted((a, b) => a.localeCompare(b))) {
       const file = statSync(join(path, name))
       if (file.isFile()) hash.update(`${join(path, name)} ${file.size} ${file.mtimeMs}\n`)
     }

@@ -5,7 +5,7 @@ import { cells } from './cells.ts'
 import { spread, takeover } from './cluster.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
-import { alarms, functions, registry, resources } from './services.ts'
+import { alarms, functions, registry, rehearsal, resources } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -20,6 +20,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     resources,
     functions,
     registry,
+    rehearsal,
     spread,
     takeover,
     hostCreate,

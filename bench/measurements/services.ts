@@ -3,6 +3,7 @@ import { digits, megabytes, rate } from '../figures.ts'
 import { measurement, middle, type LinePlan } from '../measurement.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
+import type { RehearsalSubject } from '../samples/rehearsal.ts'
 
 const CALLS = [
   ['per second', middle(({ perSecond }: CallsSample) => perSecond, rate)],
@@ -60,6 +61,31 @@ export const functions = measurement('functions', {
     ['p99', middle(({ p99 }) => p99)],
     ['processes left', middle(({ processes }) => processes)],
     ['memory of the host', middle(({ memory }) => memory, megabytes)],
+  ],
+})
+
+const REHEARSALS: Readonly<Record<RehearsalSubject, string>> = {
+  month: 'a month of one resource',
+  sweep: 'the same with 10 values',
+  fleet: 'a month of 40 resources',
+  state: 'state at an instant, 10,000 inputs',
+}
+
+export const rehearsal = measurement('rehearsal', {
+  name: 'rehearsal',
+  title: 'Rehearsals on SQLite: stored series at one a minute, by the clock',
+  lines: (Object.keys(REHEARSALS) as RehearsalSubject[]).map((subject): LinePlan<'rehearsal'> => {
+    return { name: subject, title: REHEARSALS[subject], request: { subject } }
+  }),
+  maxRounds: 3,
+  cost: ({ ms }) => ms * 1_000,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['ms', middle(({ ms }) => ms)],
+    ['messages a second of CPU', middle(({ messages, cpu }) => (messages * 1_000) / cpu, rate)],
+    ['the loop was held, ms p99', middle(({ held }) => held)],
+    ['memory of the host', middle(({ rss }) => rss, megabytes)],
   ],
 })
 

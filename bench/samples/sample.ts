@@ -11,6 +11,7 @@ const SAMPLES = {
   alarms: async () => (await import('./alarms.ts')).alarmsSample,
   resources: async () => (await import('./resources.ts')).resourcesSample,
   functions: async () => (await import('./functions.ts')).functionsSample,
+  rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
   registry: async () => (await import('./registry.ts')).registrySample,
   spread: async () => (await import('./spread.ts')).spreadSample,
   takeover: async () => (await import('./takeover.ts')).takeoverSample,

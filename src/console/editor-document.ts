@@ -63,7 +63,7 @@ export function placeOf(text: string, pointer: string): Place {
       blank()
       at++
     } else while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at++
-    return inner ?? { from, to: Math.min(at, text.length) }
+    return inner ?? { from: Math.min(from, text.length), to: Math.min(at, text.length) }
   }
   return value(keysOf(pointer))
 }
@@ -90,7 +90,7 @@ function changed(value: unknown, keys: readonly string[], op: string, given: unk
   const [key, ...rest] = keys
   if (key === undefined) return given
   if (Array.isArray(value)) {
-    const list: unknown[] = [...(value as readonly unknown[])]
+    const list: unknown[] = [...value]
     const index = key === '-' ? list.length : Number(key)
     if (rest.length > 0) list[index] = changed(list[index], rest, op, given)
     else if (op === 'remove') list.splice(index, 1)

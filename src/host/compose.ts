@@ -3,17 +3,20 @@ import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
 import { type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
-import { AppError } from '#kernel'
+import { AppError, messageOf } from '#kernel'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
 import { KeyChanges } from './auth/key-changes.ts'
+import { Oidc } from './auth/oidc.ts'
 import { OpenStreams } from './auth/open-streams.ts'
 import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
 import { Certificates } from './certificates.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
+import { DemoPlant } from './demo/demo-plant.ts'
+import type { Demo } from './hosted-service.ts'
 import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
@@ -62,8 +65,12 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
 export interface HostParts extends Omit<MountOptions, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
-  readonly isNew: boolean
   readonly certificates?: Certificates | undefined
+  /**
+   * Creates the demo plant in an empty store, or continues the stored one; `log` receives its progress. Returns what to
+   * look at in a new plant. Members of a cluster have none.
+   */
+  openDemo(log: (text: string) => void): Promise<Demo | undefined>
   left(): string
   /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
@@ -150,7 +157,9 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       isToken: (token: string) => tokens.isIssued(token),
       internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
-    const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
+    const stopFollowing = lasting
+      ? followOnOrder(config.data, clock.follow, (ms, work) => timers.every(ms, work))
+      : () => undefined
     const stopLooking = certificates && timers.every(CERTIFICATES_MS, () => void certificates.look())
     const cluster = isMember
       ? await makeCluster(services, parts, {
@@ -165,6 +174,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
     const opened = cluster?.tenants ?? tenants
     const lookUp = (tenant: string) => (id: string) => opened.of(tenant).resources?.lookup(id)
+    let plant: DemoPlant | undefined
     let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -176,11 +186,34 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       routing: cluster?.host.routing ?? tenants,
       open: async (closing) => (cluster === undefined ? tenants.start(made, closing) : undefined),
       keyPairs,
-      isNew,
       certificates,
+      async openDemo(log) {
+        if (cluster !== undefined) return undefined
+        try {
+          if (isNew) await tenants.opened(config.tenant)
+          const services = tenants.find(config.tenant)
+          if (services === undefined) return undefined
+          const dependencies = { tenant: config.tenant, services, timers, now, log }
+          const created = isNew ? await DemoPlant.create(dependencies) : undefined
+          plant = created?.plant ?? (isNew ? undefined : await DemoPlant.resume(dependencies))
+          return created?.demo
+        } catch (error) {
+          log(`the demo plant could not be started: ${messageOf(error)}`)
+          return undefined
+        }
+      },
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
-      auth: { keys: keyPairs, sessions, changes, checkPair, now, lookUp, ownUrl: config.url },
+      auth: {
+        ...(config.oidc && { oidc: new Oidc({ client: config.oidc, tokens, secret, now }) }),
+        keys: keyPairs,
+        sessions,
+        changes,
+        checkPair,
+        now,
+        lookUp,
+        ownUrl: config.url,
+      },
       keeping: { storage, secret, now },
       metrics,
       tenant: config.tenant,
@@ -204,6 +237,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       left: () => left(),
       close: once(() =>
         closeAll([
+          ending('the demo plant', () => plant?.stop()),
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           () => openStreams.stop(),

@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path'
 import { AppError, problemsOfAllowed } from '#kernel'
 import type { TimeBounds } from '#services/broker/contract'
+import type { OidcClient } from './auth/oidc.ts'
 import { rolesOf } from './auth/roles.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
@@ -72,6 +73,8 @@ export interface Config {
   readonly keepInputs: KeptInputs
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
+  /** Client of the issuer by which browsers sign in */
+  readonly oidc: OidcClient | undefined
   readonly objects: ObjectsChoice
   /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
@@ -206,7 +209,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_REQUIRE_PINNED',
     help: 'refuse functions whose requirements.txt leaves a version open',
   },
-  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
+  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo plant' },
   logLevel: {
     flag: 'log-level',
     env: 'REFLEXARC_LOG_LEVEL',
@@ -349,6 +352,18 @@ export const OPTIONS = {
     value: 'name',
     help: 'the claim of those tokens that names groups of the caller; without it, each token has all rights',
   },
+  oidcClient: {
+    flag: 'oidc-client',
+    env: 'REFLEXARC_OIDC_CLIENT',
+    value: 'id',
+    help: 'id of this host at the issuer, so that browsers sign in there; its return address is /auth/v1/oidc/callback',
+  },
+  oidcSecret: {
+    flag: 'oidc-secret',
+    env: 'REFLEXARC_OIDC_SECRET',
+    value: 'secret',
+    help: 'secret of that client, if it has one; better given in the environment',
+  },
   roles: {
     flag: 'role',
     env: 'REFLEXARC_ROLES',
@@ -376,7 +391,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     if (text === undefined) return undefined
     const value = parse(text)
     // never show a value that may be secret
-    const shown = name === 'secret' || name === 'store' ? 'this value' : `"${text}"`
+    const shown = name === 'secret' || name === 'store' || name === 'oidcSecret' ? 'this value' : `"${text}"`
     if (value === undefined) problems.push(`${named}: ${shown} cannot be used; ${right}`)
     return value
   }
@@ -457,6 +472,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && roleClaim !== undefined) {
     problems.push('--role-claim: --jwks is missing; name the keys of the issuer, or leave it out')
   }
+  const [oidcClient, oidcSecret] = [text('oidcClient'), text('oidcSecret')]
+  if (oidcClient !== undefined && (jwks === undefined || text('issuer') === undefined)) {
+    problems.push('--oidc-client: name the issuer with --jwks and --issuer, whose address describes its endpoints')
+  }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
   const shared = { store, host, blobs: text('blobs'), advertise: text('advertise') }
@@ -511,6 +530,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     url,
     webscriptUrl,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
+    oidc:
+      oidcClient === undefined
+        ? undefined
+        : { issuer: issuer ?? '', clientId: oidcClient, ...(oidcSecret !== undefined && { clientSecret: oidcSecret }) },
     issuer: jwks && {
       jwks,
       tenantClaim: text('tenantClaim') ?? '',

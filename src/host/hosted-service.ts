@@ -16,8 +16,6 @@ export interface HostedService {
   readonly description: string
   /** Path of a GET with a visible result, shown in the host's first curl example */
   readonly example?: string
-  /** Fills an empty store with a small example; called once, after `start`. */
-  demo?(tenant: string): Promise<Demo>
   /** Adds the routes with their full paths. Hooks must stay inside `app`, the service's own scope. */
   routes(app: FastifyInstance): void | Promise<void>
   /** Addresses of listeners beside that of the API */

@@ -4,7 +4,6 @@ import { firstPair } from './auth/first-pair.ts'
 import type { KeyPair } from './auth/api-keys.ts'
 import { compose, type HostOverrides } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
-import { makeDemos } from './demo.ts'
 import type { Plug } from '#plug'
 import { mount } from './mount.ts'
 import { SERVICES } from './wiring/service-table.ts'
@@ -21,7 +20,7 @@ export interface HostOptions extends Omit<
   /** Your own plugs, made by `definePlug`, in addition to the built-in ones */
   readonly plugs?: readonly Plug[]
   readonly prefix?: string
-  /** Whether an empty store receives the demo data of `reflexarc serve`; default false */
+  /** Whether an empty store receives the demo plant of `reflexarc serve`; default false */
   readonly demo?: boolean
   /** Called once with a newly generated first pair, whose secret is not stored. */
   readonly onFirstPair?: (pair: KeyPair) => void
@@ -48,7 +47,7 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, over
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })
-    if (demo && composed.isNew) await makeDemos(composed.services, config.tenant)
+    if (demo) await composed.openDemo((text) => app.log.info(text))
   } catch (error) {
     // if the server fails to start, its owner may never close it
     await composed.close()

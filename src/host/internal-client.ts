@@ -92,12 +92,17 @@ export class InternalClient {
     return { status: answer.statusCode, headers: received, text: Buffer.concat(pieces).toString('utf8') }
   }
 
-  async #tokenOf({ tenant, user }: Caller): Promise<string> {
-    const key = JSON.stringify([tenant, user])
+  async #tokenOf({ tenant, user, rights }: Caller): Promise<string> {
+    const key = JSON.stringify([tenant, user, rights])
     const now = this.#options.now()
     const known = this.#tokens.get(key)
     if (known !== undefined && known.until - EARLY_MS > now) return known.token
-    const token = await this.#options.issueToken({ tenant, subject: user, lifetime: LIFETIME_S })
+    const token = await this.#options.issueToken({
+      tenant,
+      subject: user,
+      lifetime: LIFETIME_S,
+      ...(rights && { rights }),
+    })
     this.#tokens.set(key, { token, until: now + LIFETIME_S * 1_000 })
     return token
   }

@@ -8,7 +8,6 @@ import { compose, type HostOverrides, type HostParts } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
-import { makeDemos } from './demo.ts'
 import { listen, tryAddress } from './listen.ts'
 import type { LogStream } from './log.ts'
 import type { Demo } from './hosted-service.ts'
@@ -22,7 +21,7 @@ export interface RunningHost {
   readonly signIn: string
   readonly also: readonly string[]
   readonly example: string
-  readonly demos: readonly Demo[]
+  readonly demo: Demo | undefined
   readonly app: FastifyInstance
   left(): string
   stop(): Promise<void>
@@ -67,11 +66,7 @@ async function start(config: Config, logStream: LogStream, overrides: HostOverri
       config.cluster?.advertise ?? url,
       mqtt === undefined ? undefined : Number(new URL(mqtt).port),
     )
-    // otherwise each member of a cluster would write the demo data
-    const demos =
-      config.demo && composed.cluster === undefined && composed.isNew
-        ? await makeDemos(composed.services, config.tenant)
-        : []
+    const demo = config.demo ? await composed.openDemo((text) => app.log.info(text)) : undefined
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const user = first.origin === 'made' ? first.pair.key : first.key
     const { code } = await composed.auth.sessions.link({ tenant: config.tenant, user, rights: ALL_RIGHTS })
@@ -79,7 +74,7 @@ async function start(config: Config, logStream: LogStream, overrides: HostOverri
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const { left } = composed
     const stopAll = () => stop(app, timers, composed.cluster, probes?.app)
-    return { url, first, signIn, also, example, demos, app, left, stop: stopAll }
+    return { url, first, signIn, also, example, demo, app, left, stop: stopAll }
   } catch (error) {
     await stop(app, timers, undefined, probes?.app)
     throw error

@@ -106,7 +106,7 @@ export type ErrorCode = keyof typeof ERRORS
 export type PatchOperation =
   | { readonly op: 'move'; readonly from: string; readonly path: string }
   | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'replace'; readonly path: string; readonly value: string | number }
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: string | number | boolean }
 
 /** One problem in a document. `path` is a JSON pointer such as `/sensors/0/properties/value`. */
 export interface Issue {

@@ -33,6 +33,7 @@ export { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
 export { isAddress } from './ip-address.ts'
 export {
+  adding,
   type Fix,
   Issues,
   issuesText,

@@ -22,8 +22,12 @@ export type Fix = (path: string) => PatchOperation
 
 export const removing: Fix = (path) => ({ op: 'remove', path })
 
-export function replacing(value: string | number): Fix {
+export function replacing(value: string | number | boolean): Fix {
   return (path) => ({ op: 'replace', path, value })
+}
+
+export function adding(value: string): Fix {
+  return (path) => ({ op: 'add', path, value })
 }
 
 export function renaming(name: string): Fix {

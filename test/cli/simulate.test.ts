@@ -80,6 +80,8 @@ call_somebody           log              1        -      1       -
     )
     expect(stdout).toContain('\nall_clear has not fired.\n')
     expect(stdout).toContain('\n  needs     It needs temperature Above.\n')
+    expect(stdout).toMatch(/\nhot_and_still is FALSE since .*, because temperature is Below and pump_runs is \w+\.\n/)
+    expect(stdout).toContain('\n  to TRUE   It needs temperature Above.\n')
   })
 
   it('says so when no message is for the rule', async () => {

@@ -181,10 +181,14 @@ describe('the tutorials', () => {
       '"text":"85 degrees"',
       '"counts":{"equal":0,"added":3,"removed":0,"moved":0}',
       '"values":{"/sensors/0/properties/enter":90},"firings":0',
+      'aria-label="temperature of boiler-1"',
+      '2 of 2 resources had data',
     ]) {
       // printed by the grep of the page
       expect(printed.split('\n')).toContain(part)
     }
+    // of the comparison, and of the change of a template
+    expect(printed.split('\n').filter((line) => line.startsWith('"counts":{"equal":0,"added":3'))).toHaveLength(2)
   })
 
   it('take a rule through a crash to the same state', async () => {

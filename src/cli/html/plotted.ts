@@ -6,7 +6,7 @@ export const MAX_PLOTTED = 8
 const MAX_METRICS = 4
 export const MAX_FIRINGS = 1_000
 
-/** Puts metrics that the rule compares first, then those that it names, then others. */
+/** Puts metrics that the rule compares first, then other metrics that it names, then the rest. */
 export function metricsToPlot(names: readonly string[], rule: Rule | Template): readonly string[] {
   const compared = new Set(thresholdsOf(rule).map(({ metric }) => metric))
   const text = JSON.stringify(rule)
@@ -21,7 +21,7 @@ export function resourcesToPlot(withData: readonly string[], fired: ReadonlySet<
   return withData.toSorted((a, b) => Number(fired.has(b)) - Number(fired.has(a))).slice(0, MAX_PLOTTED)
 }
 
-/** Returns the limits of the rule, with those that a sweep replaces at each of their values. */
+/** Returns the limits of the rule, with the limits that a sweep replaces at each of their values. */
 export function sweptThresholds(
   thresholds: readonly Threshold[],
   sweep: readonly Readonly<Record<string, unknown>>[],

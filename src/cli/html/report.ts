@@ -65,7 +65,7 @@ export type PlainFiring = Pick<FiredEvent, 'time' | 'node' | 'source' | 'why'> &
 }
 export type FoundDifference = Difference & { readonly resource: string | undefined }
 
-/** Lists the firings of the new rule and those that only the old one has. `isWhole`: all differences are listed. */
+/** Lists the firings of the new rule, and firings that only the old one has. `isWhole`: all differences are listed. */
 export function reportedFirings(
   fired: readonly PlainFiring[],
   differences: readonly FoundDifference[] | undefined,

@@ -95,11 +95,14 @@ export class RunReport {
     return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
   }
 
-  /** Explains for each actuator that never fired what held it back, and what would have made it fire. */
+  /** Explains each actuator that never fired, and the relations that its triggers watch. */
   #whyNot({ run }: ReportedRun): string[] {
+    const { actuators = [], relations = [], triggers = [] } = this.#job.rule
     const fired = new Set(this.#tally.nodes.filter((node) => node.fired > 0).map((node) => node.label))
-    const idle = (this.#job.rule.actuators ?? []).filter(({ label }) => !fired.has(label))
-    return idle.flatMap(({ label }) => [
+    const idle = new Set(actuators.flatMap(({ label }) => (fired.has(label) ? [] : [label])))
+    const watched = new Set(triggers.flatMap((one) => (idle.has(one.destinationLabel) ? [one.sourceLabel] : [])))
+    const gates = relations.flatMap(({ label }) => (watched.has(label) ? [label] : []))
+    return [...idle, ...gates].flatMap((label) => [
       '\n',
       ...explainLines(run.explain(label), this.#options.zone, this.#paint).map((line) => `${line}\n`),
     ])

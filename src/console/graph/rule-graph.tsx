@@ -169,9 +169,18 @@ function Node({ node, x, y, width, height, match, lines, isSelected, problem, on
     node.kind === 'actuator' ? '' : match === 'match' ? ' is-match' : match === 'unknown' ? ' is-unknown' : ''
   const pad = node.kind === 'gate' ? 14 : 13
   const isSensor = node.kind === 'sensor'
-  const spoken = [node.label, node.kind, ...lines.map(({ text, end = '' }) => `${text} ${end}`.trim()), problem ?? '']
-    .filter(Boolean)
-    .join(', ')
+  const shown = cut(node.label, isSensor ? MAX_LABEL : MAX_LABEL - 2)
+  const seen = [
+    shown,
+    ...(node.kind === 'gate' ? [node.what] : []),
+    ...lines.flatMap(({ text, end = '' }) => [text, end]),
+  ]
+  const spoken = [
+    seen.filter(Boolean).join(' '),
+    node.kind,
+    ...(shown === node.label ? [] : [node.label]),
+    ...(problem === undefined ? [] : [problem]),
+  ].join(', ')
   return (
     <g
       class={`node${state}${problem === undefined ? '' : ' has-problem'}`}
@@ -179,7 +188,6 @@ function Node({ node, x, y, width, height, match, lines, isSelected, problem, on
       role="button"
       tabIndex={0}
       aria-pressed={isSelected}
-      aria-label={spoken}
       onClick={onSelect}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' && event.key !== ' ') return
@@ -187,12 +195,12 @@ function Node({ node, x, y, width, height, match, lines, isSelected, problem, on
         onSelect()
       }}
     >
-      <title>{problem === undefined ? node.label : `${node.label}: ${problem}`}</title>
+      <title>{spoken}</title>
       <path class="ring" d={outline} />
       <path class="body" d={outline} />
       <Glyph name={node.kind} x={pad - 2} y={9} />
       <text class="label" x={pad + 20} y={21.5}>
-        {cut(node.label, isSensor ? MAX_LABEL : MAX_LABEL - 2)}
+        {shown}
       </text>
       {node.kind === 'gate' && (
         <text class="row loud" x={width - pad} y={21.5} text-anchor="end">

@@ -13,11 +13,12 @@ export function CopyCurl({
   readonly path: string
   readonly body?: unknown
 }) {
-  const copy = (): void => {
-    void navigator.clipboard.writeText(curlText(`${API}${path}`, method, body)).then(() => done('Copied as curl'))
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(curlText(`${API}${path}`, method, body))
+    done('Copied as curl')
   }
   return (
-    <button type="button" class="quiet wide-only" onClick={copy}>
+    <button type="button" class="quiet wide-only" onClick={() => void copy()}>
       <Icon name="copy" /> Copy as curl
     </button>
   )

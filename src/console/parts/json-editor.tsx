@@ -138,7 +138,7 @@ export function JsonEditor(props: JsonEditorProps) {
           theme,
           autocompletion({ override: [complete] }),
           keymap.of(defaultKeymap),
-          EditorView.contentAttributes.of({ 'aria-label': 'JSON of the rule' }),
+          EditorView.contentAttributes.of({ 'aria-label': 'JSON of the rule', tabindex: '0' }),
           EditorView.updateListener.of(({ docChanged, state }) => {
             const text = state.doc.toString()
             if (docChanged && text !== latest.current.text) latest.current.onChange(text)

@@ -110,7 +110,7 @@ export function Age({ at }: { readonly at: number }) {
 /** A part of a table that scrolls sideways by itself, reachable by keyboard. */
 export function Scroll({ label, children }: Children & { readonly label: string }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
       {children}
     </div>
   )

@@ -14,8 +14,7 @@ export async function changeStatus(alarm: Alarm, status: Alarm['status']): Promi
       : list.map((one) => (one.id === id ? { ...one, status } : one))
   try {
     await api.alarms.update(id, { status })
-    const undo = (): void =>
-      void api.alarms.update(id, { status: before }).then(loadAlarms, (error: unknown) => done(messageOf(error)))
+    const undo = (): void => void putBack(id, before)
     // a cleared alarm is final
     if (status === 'CLEARED') done('The alarm is cleared')
     else done('The alarm is acknowledged', undo)
@@ -27,4 +26,13 @@ export async function changeStatus(alarm: Alarm, status: Alarm['status']): Promi
 
 export function acknowledge(alarm: Alarm): Promise<void> {
   return changeStatus(alarm, 'ACKNOWLEDGED')
+}
+
+async function putBack(id: string, status: Alarm['status']): Promise<void> {
+  try {
+    await api.alarms.update(id, { status })
+    await loadAlarms()
+  } catch (thrown) {
+    done(messageOf(thrown))
+  }
 }

@@ -1,7 +1,7 @@
 /** The alarms: those that need action first, with why and history of the chosen one. Triage by keyboard. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Alarm } from '#services/alarms/contract'
-import type { Explanation, ExplanationText } from '#services/rules/contract'
+import type { ExplanationText } from '#services/rules/contract'
 import { now } from '../connection.ts'
 import { useKeys } from '../keys.ts'
 import { useLoad } from '../loading.ts'
@@ -249,6 +249,12 @@ function Detail({ id, change }: DetailProps) {
   )
 }
 
+/** As it was stored with the alarm; older ones have no sentences. */
+interface StoredExplanation {
+  readonly text?: ExplanationText
+  readonly fired?: { readonly time: number; readonly why: Parameters<typeof whySentence>[0] } | null
+}
+
 function AlarmWhy({ id }: { readonly id: string }) {
   const [shown, setShown] = useState<
     { readonly id: string; readonly why: Awaited<ReturnType<typeof api.alarms.why>> } | undefined
@@ -264,7 +270,7 @@ function AlarmWhy({ id }: { readonly id: string }) {
   if (shown?.id !== id) return null
   const { cause, explanation, raisedBy } = shown.why
   if (cause === null) return <p class="second">Raised by {raisedBy}, not by a rule.</p>
-  const { fired = null, text } = (explanation ?? {}) as Partial<Explanation> & { readonly text?: ExplanationText }
+  const { fired = null, text } = (explanation ?? {}) as StoredExplanation
   const href = withQuery(to('tasks', cause.task), { node: cause.node, at: fired?.time })
   return (
     <div>

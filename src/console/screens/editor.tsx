@@ -1,6 +1,6 @@
 /** The rule editor: one document as graph and as JSON, with its problems where they are, their fixes, and undo. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { ExplanationText, PlugEntity, Simulation } from '#services/rules/contract'
+import type { ExplanationText, PlugEntity } from '#services/rules/contract'
 import { type History, patched, placeOf, recorded, written } from '../editor-document.ts'
 import { apply, type NodeStates } from '../graph/node-states.ts'
 import { NO_RULE, readRule, type RuleView } from '../graph/rule-view.ts'
@@ -129,7 +129,7 @@ async function check(text: string, rule: Json, resource: string, node: string | 
   const messages = current === undefined ? [] : [{ ...current, resource }]
   try {
     const { events, explanation } = await api.rules.tools.simulate({
-      rule: rule as NonNullable<Simulation['rule']>,
+      rule,
       resource: resource === '' ? 'resource' : resource,
       messages,
       ...(node !== undefined && messages.length > 0 && { explain: node }),

@@ -23,7 +23,17 @@ import {
   valuesAround,
 } from '../words/rehearsal.ts'
 import { lengthText } from '../words/times.ts'
-import type { Subject } from './rehearsal.tsx'
+
+export interface Subject {
+  readonly kind: 'task' | 'template'
+  readonly id: string
+  readonly name: string
+  readonly rule: Readonly<Record<string, unknown>>
+  readonly revision: number
+  readonly resource: string | undefined
+  /** of a task made from it */
+  readonly template: string | undefined
+}
 
 const DAY = 86_400_000
 /** ms of a drag before the host compares both versions */
@@ -193,7 +203,7 @@ const PARTS = ['sensors', 'relations', 'actuators', 'triggers', 'variables'] as 
 
 function ruleOnly(rule: Subject['rule']): NonNullable<RehearsalRequest['rule']> {
   const kept = Object.fromEntries(PARTS.flatMap((name) => (rule[name] === undefined ? [] : [[name, rule[name]]])))
-  return kept as NonNullable<RehearsalRequest['rule']>
+  return kept
 }
 
 function limitsOf(path: string | undefined, now: number | undefined, draft: number | undefined) {
@@ -419,7 +429,7 @@ function Firings({ answer, draft, limits }: FiringsProps) {
   const points = useLoad(async () => {
     if (resource === undefined || metric === undefined) return []
     const { series } = await api.broker.series.get(resource, metric, { from, until, grouping: 'auto' })
-    return (series as readonly (readonly unknown[])[]).flatMap(([time, value]) =>
+    return series.flatMap(([time, value]) =>
       typeof time === 'number' && typeof value === 'number' ? [[time, value] as const] : [],
     )
   }, [resource, metric, from, until]).data

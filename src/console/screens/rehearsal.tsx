@@ -4,18 +4,7 @@ import { useLoad } from '../loading.ts'
 import { Answer, Panel, Problem } from '../parts/layout.tsx'
 import { query, setQuery } from '../router.ts'
 import { api } from '../session.ts'
-import { RehearsalRun } from './rehearsal-run.tsx'
-
-export interface Subject {
-  readonly kind: 'task' | 'template'
-  readonly id: string
-  readonly name: string
-  readonly rule: Readonly<Record<string, unknown>>
-  readonly revision: number
-  readonly resource: string | undefined
-  /** of a task made from it */
-  readonly template: string | undefined
-}
+import { RehearsalRun, type Subject } from './rehearsal-run.tsx'
 
 const RANGES = [
   ['-24h', 'last day'],

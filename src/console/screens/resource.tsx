@@ -198,7 +198,7 @@ function Readings({ id, metrics }: { readonly id: string; readonly metrics: read
   const { data: points = [], error } = useLoad(async () => {
     if (metric === undefined) return []
     const { series } = await api.broker.series.get(id, metric, { from, until, grouping: 'auto' })
-    return (series as readonly (readonly unknown[])[]).flatMap(([time, value]) =>
+    return series.flatMap(([time, value]) =>
       typeof time === 'number' && typeof value === 'number' ? [[time, value] as const] : [],
     )
   }, [id, metric, from, until])

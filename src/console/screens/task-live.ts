@@ -94,11 +94,13 @@ export function useTaskStates(id: string): TaskStates {
   useEffect(() => {
     if (at === null) return undefined
     let isCurrent = true
-    const timer = setTimeout(() => {
-      stateAt(id, at).then(
-        (next) => isCurrent && show(next, new Map()),
-        (thrown: unknown) => isCurrent && (error.value = messageOf(thrown)),
-      )
+    const timer = setTimeout(async () => {
+      try {
+        const next = await stateAt(id, at)
+        if (isCurrent) show(next, new Map())
+      } catch (thrown) {
+        if (isCurrent) error.value = messageOf(thrown)
+      }
     }, SETTLED)
     return () => {
       isCurrent = false

@@ -10,7 +10,8 @@ export function Login() {
     event.preventDefault()
     const fields = new FormData(event.currentTarget as HTMLFormElement)
     setBusy(true)
-    setProblem(await logIn(String(fields.get('key')), String(fields.get('secret'))))
+    const [key, secret] = [fields.get('key'), fields.get('secret')]
+    if (typeof key === 'string' && typeof secret === 'string') setProblem(await logIn(key, secret))
     setBusy(false)
   }
   return (

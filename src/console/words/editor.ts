@@ -19,7 +19,8 @@ export function editorAnswer(problems: readonly EditorProblem[] | undefined, syn
 }
 
 export function problemText({ message, suggestion }: EditorProblem): string {
-  return suggestion === undefined ? `${message}.` : `${message}: ${suggestion}.`
+  const text = suggestion === undefined ? message : `${message}: ${suggestion}`
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
 /** Returns the label of the node that a problem is about, by its path. */

@@ -255,8 +255,7 @@ export class TaskLane implements TaskRun {
   }
 
   execution(id: number): Execution | undefined {
-    for (const execution of this.state.open) if (execution.id === id) return execution
-    return undefined
+    return this.state.work?.inFlight.find(id)
   }
 
   abandon(): void {
@@ -448,6 +447,8 @@ export class TaskLane implements TaskRun {
     // A replay has no recorded result for properties that need nothing from outside.
     const mayRender = !renderingNeedsPorts(this, execution, this.sink) || this.#mayCall(execution)
     const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
+    // Retries see the task at the firing, also those that render again.
+    if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
     execution.phase = 'rendering'
     this.state.holder = execution
@@ -467,7 +468,6 @@ export class TaskLane implements TaskRun {
     execution.items = items ?? null
     execution.phase = 'queued'
     execution.wakeAt = Number.POSITIVE_INFINITY
-    if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
     if (enqueueEffect(this, execution, rendered, touches)) return
     const { journal } = this.#host
     journal?.waits(this.#owner, execution)

@@ -102,7 +102,7 @@ function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, p
         'VARIABLE',
         path,
         `the variable ${shown(name)} is ${shown(value)}, not one of ${values.join(', ')}`,
-        report.suggest(asText(typed), values, 'values'),
+        report.instead(asText(typed), values, 'values'),
         { variable: name },
       )
       return undefined

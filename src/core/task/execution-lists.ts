@@ -1,6 +1,10 @@
 /** Provides two lists of executions; the links are fields of the executions, so that neither list allocates. */
 
+/** number of executions up to which a search costs less than an index */
+const FEW = 8
+
 export interface Linked<T> {
+  readonly id: number
   isInFlight: boolean
   earlier: T | null
   later: T | null
@@ -15,6 +19,8 @@ export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
   #size = 0
+  /** exists once a search found many executions, until none are left */
+  #byId: Map<number, T> | undefined
 
   get size(): number {
     return this.#size
@@ -31,6 +37,7 @@ export class InFlight<T extends Linked<T>> {
     else this.#last.later = execution
     this.#last = execution
     this.#size++
+    this.#byId?.set(execution.id, execution)
   }
 
   delete(execution: T): void {
@@ -42,6 +49,17 @@ export class InFlight<T extends Linked<T>> {
     if (later === null) this.#last = earlier
     else later.earlier = earlier
     this.#size--
+    this.#byId?.delete(execution.id)
+    if (this.#size === 0) this.#byId = undefined
+  }
+
+  find(id: number): T | undefined {
+    if (this.#size > FEW) {
+      this.#byId ??= new Map([...this].map((execution) => [execution.id, execution]))
+      return this.#byId.get(id)
+    }
+    for (const execution of this) if (execution.id === id) return execution
+    return undefined
   }
 
   clear(): void {

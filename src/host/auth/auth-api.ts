@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, hasScope, SCOPES, shown } from '#kernel'
-import { addRoutes, foreignPage, type LookUp, refusedPage, requireOwn, routesOf } from '#services/shared'
+import { addRoutes, foreignPage, linkTo, type LookUp, refusedPage, requireOwn, routesOf } from '#services/shared'
 import type { Decoded } from '#services/shared/contract'
 import type { ApiKeys, KeyPair } from './api-keys.ts'
 import {
@@ -23,6 +23,7 @@ import { SESSION_COOKIE } from './authenticate.ts'
 import { type CheckedCaller, isOfSession, type SessionCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
 import type { KeyChanges } from './key-changes.ts'
+import { type Oidc, SIGN_IN_COOKIE, SIGN_IN_S } from './oidc.ts'
 import { type NewSession, SESSION_MS, type Sessions } from './sessions.ts'
 
 export interface AuthRoutes {
@@ -30,6 +31,8 @@ export interface AuthRoutes {
   readonly sessions: Sessions
   readonly changes: KeyChanges
   readonly checkPair: CheckPair
+  /** absent: people sign in by keys and links only */
+  readonly oidc?: Oidc
   /** Reads resources of a tenant. */
   readonly lookUp: (tenant: string) => LookUp
   /** Returns epoch ms */
@@ -152,7 +155,7 @@ const SESSION_ROUTES = [
       const { tenant, session } = sessionOf(request)
       await sessions.remove(tenant, session.id)
       return reply
-        .header('set-cookie', cookieOf('', 0, false))
+        .header('set-cookie', cookieOf(SESSION_COOKIE, '', 0, false))
         .code(204)
         .send()
     },
@@ -193,8 +196,57 @@ const SESSION_ROUTES = [
   }),
 ]
 
+/** Page to which a browser returns after it has signed in */
+const CONSOLE = '/console'
+const CALLBACK = '/auth/v1/oidc/callback'
+
+function oidcRoutes(oidc: Oidc) {
+  return [
+    route({
+      method: 'GET',
+      path: '/auth/v1/oidc/login',
+      scope: 'public',
+      summary: 'Sign in at the issuer',
+      answers: { 302: Type.Null() },
+      server: { exposeHeadRoute: false },
+      handler: async ({ api: { ownUrl }, request, reply }) => {
+        const { address, cookie } = await oidc.begin(linkTo(request, CALLBACK))
+        const set = cookieOf(SIGN_IN_COOKIE, cookie, SIGN_IN_S, isSecure(request, ownUrl), 'Lax')
+        return reply.header('set-cookie', set).header('cache-control', 'no-store').redirect(address)
+      },
+    }),
+    route({
+      method: 'GET',
+      path: CALLBACK,
+      scope: 'public',
+      summary: 'Return from the issuer: opens a session',
+      query: { code: Type.Optional(Type.String()), state: Type.Optional(Type.String()) },
+      otherQuery: /^(?:error|error_description|error_uri|iss|session_state|scope)$/,
+      answers: { 302: Type.Null() },
+      server: { exposeHeadRoute: false },
+      handler: async ({ api: { sessions, ownUrl }, request, reply }) => {
+        const { code = '', state = '', error } = request.query as Readonly<Record<string, string | undefined>>
+        if (error !== undefined) throw new AppError('UNAUTHORIZED', `The issuer did not sign in: ${shown(error)}`)
+        const cookie =
+          new RegExp(`(?:^|;\\s*)${SIGN_IN_COOKIE}=([\\w.-]+)`).exec(request.headers.cookie ?? '')?.[1] ?? ''
+        const { token } = await sessions.open(await oidc.finish(cookie, { code, state }))
+        const secure = isSecure(request, ownUrl)
+        const cookies = [
+          cookieOf(SESSION_COOKIE, token, SESSION_MS / 1_000, secure),
+          cookieOf(SIGN_IN_COOKIE, '', 0, secure, 'Lax'),
+        ]
+        return reply
+          .header('set-cookie', cookies)
+          .header('cache-control', 'no-store')
+          .redirect(linkTo(request, CONSOLE))
+      },
+    }),
+  ]
+}
+
 export function authRoutes(app: FastifyInstance, parts: AuthRoutes): Promise<void> {
-  const routes = [...KEY_ROUTES, ...SESSION_ROUTES]
+  const { oidc } = parts
+  const routes = [...KEY_ROUTES, ...SESSION_ROUTES, ...(oidc === undefined ? [] : oidcRoutes(oidc))]
   return addRoutes(app, { as: () => parts }, { tag: 'auth', errors: ErrorSchema, routes })
 }
 
@@ -232,15 +284,17 @@ function sendSession(
   { token, caller }: NewSession,
   ownUrl: string | undefined,
 ): FastifyReply {
-  const isSecure = request.protocol === 'https' || ownUrl?.startsWith('https:') === true
   return reply
     .code(201)
-    .header('set-cookie', cookieOf(token, SESSION_MS / 1_000, isSecure))
+    .header('set-cookie', cookieOf(SESSION_COOKIE, token, SESSION_MS / 1_000, isSecure(request, ownUrl)))
     .header('cache-control', 'no-store')
     .send(shownSession(caller))
 }
 
-function cookieOf(token: string, seconds: number, isSecure: boolean): string {
-  const secure = isSecure ? '; Secure' : ''
-  return `${SESSION_COOKIE}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`
+function isSecure({ protocol }: FastifyRequest, ownUrl: string | undefined): boolean {
+  return protocol === 'https' || ownUrl?.startsWith('https:') === true
+}
+
+function cookieOf(name: string, value: string, seconds: number, isSecured: boolean, site: 'Strict' | 'Lax' = 'Strict') {
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${site}${isSecured ? '; Secure' : ''}`
 }

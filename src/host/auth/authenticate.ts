@@ -148,7 +148,8 @@ function nothing(): AppError {
 
 function refused(reply: FastifyReply, error: Error): Error {
   const code: ErrorCode | undefined = error instanceof AppError ? error.code : undefined
-  if (code === 'UNAUTHORIZED') {
+  // pages of the console have a login of their own: a challenge would make the browser ask for a pair
+  if (code === 'UNAUTHORIZED' && reply.request.headers[CSRF_HEADER] === undefined) {
     reply.header('www-authenticate', ['Basic realm="reflexarc", charset="UTF-8"', 'Bearer realm="reflexarc"'])
   }
   return error

@@ -76,23 +76,40 @@ export class Tokens {
     }
   }
 
+  /** Checks the identity token of a sign-in. Throws as `check` does. */
+  async checkIdentity(token: string, expected: { readonly audience: string; readonly nonce: string }) {
+    try {
+      return await this.#checkForeign(token, expected)
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error
+      throw new AppError('UNAUTHORIZED', `The identity token is invalid: ${error.message}`, { cause: error })
+    }
+  }
+
   async #checkOwn(token: string): Promise<CheckedCaller> {
     const { payload } = await jwtVerify(token, this.#key, { ...this.#rules(), algorithms: ['HS256'], issuer: ISSUER })
     // signed by this host, so that the claim is what was issued
     return callerOf(payload, 'tenant', (payload['rights'] as Rights | undefined) ?? ALL_RIGHTS)
   }
 
-  async #checkForeign(token: string): Promise<CheckedCaller> {
+  async #checkForeign(
+    token: string,
+    identity?: { readonly audience: string; readonly nonce: string },
+  ): Promise<CheckedCaller> {
     if (this.#foreign === undefined) {
       throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: this host accepts only its own tokens (HS256)')
     }
-    const { keys, issuer, audience, tenantClaim, roleClaim, roles } = this.#foreign
+    const { keys, issuer, tenantClaim, roleClaim, roles } = this.#foreign
+    const { audience = this.#foreign.audience, nonce } = identity ?? {}
     const { payload } = await jwtVerify(token, keys, {
       ...this.#rules(),
       algorithms: FOREIGN_ALGORITHMS,
       ...(issuer !== undefined && { issuer }),
       ...(audience !== undefined && { audience }),
     })
+    if (nonce !== undefined && payload['nonce'] !== nonce) {
+      throw new AppError('UNAUTHORIZED', 'The identity token is invalid: it belongs to another sign-in')
+    }
     const rights = roleClaim === undefined ? ALL_RIGHTS : rightsIn(payload, roleClaim, roles)
     return callerOf(payload, tenantClaim, rights)
   }

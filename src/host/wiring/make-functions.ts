@@ -21,7 +21,7 @@ import {
   functionsErrorBody,
   functionsRoutes,
   type OpenedPool,
-  webscriptNameOf,
+  webscriptOfProgram,
 } from '#services/functions'
 import { AllowList, AppError, isPlainObject } from '#kernel'
 import type { Config } from '../config.ts'
@@ -167,7 +167,7 @@ function poolOptions(
     later: machineTimers.later,
     clock: () => performance.now(),
     answer: async (program, method, params, signal) => {
-      const webscript = webscriptNameOf(program)
+      const webscript = webscriptOfProgram(program)
       const { webscripts } = tenants.of(program.owner)
       return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
         ? webscripts.answer(webscript, method, params, signal)

@@ -1,6 +1,8 @@
 /** Opens the MQTT listener of a host, if one is configured. */
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:tls'
+import { AppError, type KeyResources } from '#kernel'
+import { type LookUp, requireOwn } from '#services/shared'
 import type { BrokerService } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
@@ -35,6 +37,20 @@ export function mqttListener(
           return caller
         },
         watch: (caller, end) => openStreams.add(caller, end),
+        presence: async ({ tenant, user, rights }, clientId, isOnline) => {
+          const { resources } = tenants.of(tenant)
+          const own = rights?.resources
+          if (own === undefined || resources === undefined) return
+          const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
+          if (resource === undefined) return
+          const change = { presence: isOnline ? 'online' : 'offline' }
+          const api = resources.as({ tenant, user }).resources
+          await api.patch(resource, change).catch(async (error: unknown) => {
+            // the device has not published anything yet
+            if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+            await api.create({ id: resource, ...change })
+          })
+        },
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,
@@ -57,4 +73,15 @@ function secured(certificates: Certificates | undefined, welcome: (socket: Socke
   const server = createServer({ ...certificates?.options, handshakeTimeout: HANDSHAKE_MS }, welcome)
   certificates?.keep(server)
   return server
+}
+
+/** Returns the resource of a device: the only one of its key, or the one that its client id names. */
+async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Promise<string | undefined> {
+  if ('ids' in own && own.ids.length === 1) return own.ids[0]
+  try {
+    await requireOwn(own, [{ path: '', resource: clientId }], lookUp)
+    return clientId
+  } catch {
+    return undefined
+  }
 }

@@ -9,7 +9,7 @@
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
  */
 import type { Job, JobState, Progress } from '#jobs'
-import type { Caller, CancelSignal, Json, Deadline } from '#kernel'
+import type { Caller, CancelSignal, Deadline, Json, Rights } from '#kernel'
 import type { Write } from '#storage'
 import type {
   AssetsOptions,
@@ -93,6 +93,8 @@ export interface DeployedWebscript {
   /** true when the version is verified and not being removed */
   readonly isRunning: boolean
   readonly isPrivate: boolean
+  /** rights of its requests to the API; absent: all rights */
+  readonly rights?: Rights
   readonly failure?: string
   /** secret whose holder may call the webscript */
   readonly secret?: string

@@ -166,9 +166,10 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   return runtime
 }
 
-export function webscriptNameOf({ key }: Pick<Program, 'key'>): string | undefined {
+/** Returns the webscript that a program runs; undefined for another function. */
+export function webscriptOfProgram({ key }: Pick<Program, 'key'>): Pick<FunctionLine, 'name' | 'version'> | undefined {
   const about = partsOf(key)
-  return about?.type === 'webscripts' ? about.name : undefined
+  return about?.type === 'webscripts' ? about : undefined
 }
 
 function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {

@@ -1,5 +1,5 @@
 /** Defines how versions of functions are stored. */
-import { AppError, type Caller } from '#kernel'
+import { AppError, type Caller, type Rights } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
 import type { Manifest } from './manifest-schema.ts'
@@ -52,6 +52,8 @@ export interface FunctionRecord {
   readonly createdBy: string
   /** user who may change a draft and read a protected version; default: the creator */
   readonly owner?: string
+  /** rights of the user whose code it is; absent: all rights, as for versions that are older than scopes */
+  readonly rights?: Rights
   /** secret that authorizes calls of a webscript */
   readonly secret?: string
   /** epoch ms, like all times in the record */

@@ -1,6 +1,6 @@
 /** Everything a host needs to offer the function registry. */
 export { FunctionPrograms, type OpenedPool } from './function-programs.ts'
-export { webscriptNameOf } from './function-caller.ts'
+export { webscriptOfProgram } from './function-caller.ts'
 export { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'
 export { MAX_ASSETS, MAX_BYTES, pathProblem } from './registry/archive.ts'
 export { type Manifest, readManifest } from './manifest-schema.ts'

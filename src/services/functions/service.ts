@@ -201,7 +201,7 @@ function isUsable(record: FunctionRecord): boolean {
 }
 
 function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {
-  const { name, version, draft, deprecated, status, manifest, secret, failure } = record
+  const { name, version, draft, deprecated, status, manifest, rights, secret, failure } = record
   return {
     id: webscriptId(tenant, name),
     tenant,
@@ -212,6 +212,7 @@ function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript 
     status,
     isRunning: isRunning(record),
     isPrivate: manifest.private !== false,
+    ...(rights && { rights }),
     ...(failure !== undefined && { failure: failure.reason }),
     ...(secret !== undefined && manifest.allowHmac !== false && { secret }),
   }

@@ -217,9 +217,10 @@ export interface RehearsalApi {
 }
 
 export type { FoundVariable }
+
 export { CoverageCount } from './rehearsals/coverage.ts'
 
-export type { Explained } from '#core/sentences'
+export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'

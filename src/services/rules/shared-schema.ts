@@ -26,7 +26,7 @@ export function unread<T>(schema: object): Checked<ReturnType<typeof Type.Unsafe
 const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
   Type.Array(
     Type.Object({
-      op: Type.Enum(['move', 'remove', 'replace']),
+      op: Type.Enum(['add', 'move', 'remove', 'replace']),
       path: Type.String(),
       from: Type.Optional(Type.String()),
       value: Type.Optional(Type.Unknown()),

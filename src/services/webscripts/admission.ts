@@ -1,6 +1,6 @@
 /** Authorizes calls of private webscripts. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { AppError } from '#kernel'
+import { AppError, type Caller, hasScope } from '#kernel'
 import type { DeployedWebscript } from '#services/functions/contract'
 import type { Admitted, ShownCredentials } from './contract.ts'
 
@@ -9,7 +9,7 @@ export type CheckPair = (
   key: string,
   secret: string,
   address: string,
-) => Promise<{ readonly tenant: string } | undefined>
+) => Promise<Pick<Caller, 'tenant' | 'rights'> | undefined>
 
 export interface AdmissionOptions {
   readonly checkPair: CheckPair
@@ -31,14 +31,19 @@ export async function admit(
   const kind = scheme.toLowerCase()
   const ofPair = async () => {
     const pair = kind === 'basic' ? pairIn(value) : undefined
-    return pair && (await options.checkPair(...pair, address))?.tenant
+    return pair && (await options.checkPair(...pair, address))
   }
   const hasToken = script !== undefined && tokenOf === script.tenant
   if (script?.isPrivate === false) {
     const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
     // when the check itself fails, treat the pair as valid for an unknown owner, so that the webscript does not receive
     // it
-    const holder = isToken ? '' : await ofPair().catch(() => '')
+    const holder = isToken
+      ? ''
+      : await ofPair().then(
+          (caller) => caller?.tenant,
+          () => '',
+        )
     return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }
   }
   const candidate = kind === 'hmac-sha256' ? value : secret
@@ -46,7 +51,9 @@ export async function admit(
   const isSecret = candidate !== undefined && matches(candidate, expected) && secrets.length > 0
   const holder = isSecret ? undefined : await ofPair()
   if (script === undefined) throw noWebscript()
-  const isOwner = hasToken || holder === script.tenant
+  const isOwner =
+    hasToken ||
+    (holder?.tenant === script.tenant && (holder.rights === undefined || hasScope(holder.rights, 'operate')))
   if (isSecret || isOwner) return { isHeaderOurs: authorization !== '', isOwner }
   if (candidate === undefined && authorization === '') {
     throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')

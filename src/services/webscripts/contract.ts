@@ -42,7 +42,12 @@ export interface InternalWebscripts {
   admit(): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
   /** Handles a request that a webscript makes to its host during an open call. */
-  answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown>
+  answer(
+    script: Pick<DeployedWebscript, 'name' | 'version'>,
+    question: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown>
   /** Logs a line that a process wrote. */
   addLine(line: FunctionLine): void
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }

@@ -149,11 +149,19 @@ class Webscripts implements InternalWebscripts {
     return call.answer
   }
 
-  async answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  async answer(
+    { name, version }: Pick<DeployedWebscript, 'name' | 'version'>,
+    question: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
     if (question === 'api') {
       const { tenant, callApi } = this.#options
-      return callApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, this.#causationOf(name))
+      const script = this.#versions(name).find((one) => one.version === version)
+      if (script === undefined) throw new AppError('PLUG_FAILED', 'the webscript is being removed')
+      const caller = { tenant, user: `webscripts/${name}`, ...(script.rights && { rights: script.rights }) }
+      return callApi(caller, requestOf(params), signal, this.#causationOf(name))
     }
     const call = this.#calls.get(String(params['id']))
     // a webscript can refer only to its own calls

@@ -227,3 +227,35 @@ describe('a topic', () => {
     expect(open).toEqual(expected)
   })
 })
+
+describe('the presence of a device', () => {
+  const presenceOf = (id: string) =>
+    host.client.resources.resources.get(id).then(
+      ({ value }) => value['presence'],
+      () => undefined,
+    )
+
+  it.each<[string, KeyResources, string]>([
+    ['of the only resource of its key', { ids: ['here-1'] }, 'here-1'],
+    ['of the resource that its client id names', { prefix: 'here-' }, 'here-2'],
+  ])('is an attribute %s', async (_, resources, id) => {
+    const pair = await pairWith(['device'], resources)
+    const first = await mqttOf(pair, { clientId: id })
+    await expect.poll(() => presenceOf(id)).toBe('online')
+    // a connection that takes over is not followed by the end of the one before
+    const second = await mqttOf(pair, { clientId: id })
+    await second.publishAsync(`resources/${id}/events`, '{"t":1}', { qos: 1 })
+    expect(await presenceOf(id)).toBe('online')
+    second.stream.destroy()
+    await expect.poll(() => presenceOf(id)).toBe('offline')
+    await first.endAsync(true)
+  })
+
+  it('is not recorded for a client id that is not a resource of its key', async () => {
+    await host.client.resources.resources.create({ id: 'elsewhere' })
+    const device = await mqttOf(await pairWith(['device'], { prefix: 'here-' }), { clientId: 'elsewhere' })
+    await device.publishAsync('resources/here-3/events', '{"t":1}', { qos: 1 })
+    await device.endAsync()
+    expect(await presenceOf('elsewhere')).toBeUndefined()
+  })
+})

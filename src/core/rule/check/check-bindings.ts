@@ -1,5 +1,5 @@
 /** Checks that the things that placeholders read exist. */
-import { AppError, at, type Issue, shown } from '#kernel'
+import { AppError, at, type Fix, type Issue, ownValue, replacing, shown, stepsOf } from '#kernel'
 import { codeUses } from '../../language/expression/code-uses.ts'
 import type { BindingUse } from '../../language/placeholders/binding.ts'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
@@ -7,7 +7,7 @@ import { parseResource, type ResourceSpec } from '../../language/placeholders/re
 import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
 import type { IssueType } from './issue-types.ts'
-import type { Report } from './report.ts'
+import type { Report, Suggestion } from './report.ts'
 import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 export function checkBindings(
@@ -25,14 +25,19 @@ export function checkBindings(
         })
       }
       for (const use of findBindings(value, { template })) {
-        checkUse({ use, entry, property, path: path + use.pointer }, index, declared, report)
+        const written = stepsOf(use.pointer).reduce<unknown>(ownValue, value)
+        checkUse({ use, entry, property, path: path + use.pointer, written }, index, declared, report)
       }
     }
     for (const [key, value] of Object.entries(entry.node.properties ?? {})) {
       const field = fieldOf(entry.plug, key)
       const path = at(entry.path, 'properties', key)
       if (!isUnresolved(field)) check(value, path, key, field?.format?.type === 'template')
-      else for (const use of codeUses(value)) checkUse({ use, entry, property: key, path }, index, declared, report)
+      else {
+        for (const use of codeUses(value)) {
+          checkUse({ use, entry, property: key, path, written: value }, index, declared, report)
+        }
+      }
     }
     if (entry.node.loopDef !== undefined) check(entry.node.loopDef, at(entry.path, 'loopDef'), 'loopDef', false)
     if (entry.node.resource !== undefined) checkResource(entry, entry.node.resource, declared, report)
@@ -53,12 +58,14 @@ interface BindingInRule {
   readonly entry: PlugEntry
   readonly property: string
   readonly path: string
+  /** the value at the path */
+  readonly written: unknown
 }
 
 function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySet<string>, report: Report): void {
-  const { use, entry, path } = binding
+  const { use, entry } = binding
   const [name = '', part, field] = use.segments
-  if (use.root === 'variables') checkVariable(name, use.text, entry, path, declared, report)
+  if (use.root === 'variables') checkVariable(name, { ...binding, text: use.text }, declared, report)
   if (use.root !== 'nodes') return
   const target = index.nodes.get(name)
   // unknown names in `{{}}` render as empty text, so they are only a warning
@@ -81,8 +88,13 @@ function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySe
     if (dotted !== undefined) {
       const text = `unknown node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
       found(binding, 'ERROR', text, `write ${dotted.instead}`, report)
-    } else
-      found(binding, severity, `unknown node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
+    } else {
+      const root = use.text.startsWith('{{') ? '{{' : 'nodes.'
+      const hint = report.instead(name, index.nodes.keys(), 'nodes', (close) =>
+        corrected(use.text, binding.written, [root, name, close]),
+      )
+      found(binding, severity, `unknown node ${shown(name)}`, hint, report)
+    }
   } else if (target.kind === 'relation') {
     if (part !== 'state')
       found(
@@ -108,7 +120,9 @@ function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySe
       binding,
       'WARNING',
       `rawData of ${shown(name)} has no field ${shown(field)}`,
-      report.suggest(field, Object.keys(target.plug.output), 'fields'),
+      report.instead(field, Object.keys(target.plug.output), 'fields', (close) =>
+        corrected(use.text, binding.written, ['rawData.', field, close]),
+      ),
       report,
     )
   }
@@ -131,7 +145,7 @@ function found(
   binding: BindingInRule,
   severity: Issue['severity'],
   message: string,
-  suggestion: string | undefined,
+  suggestion: Suggestion,
   report: Report,
   type: IssueType = 'BINDING',
 ): void {
@@ -142,11 +156,20 @@ function found(
   else report.warning(type, path, text, suggestion, details)
 }
 
+/** Corrects a name in all equal placeholders of a text; undefined if the name is written in another form. */
+function corrected(
+  placeholder: string,
+  written: unknown,
+  [root, name, close]: readonly [root: string, name: string, close: string],
+): Fix | undefined {
+  const better = placeholder.replace(root + name, () => root + close)
+  if (typeof written !== 'string' || better === placeholder || !written.includes(placeholder)) return undefined
+  return replacing(written.replaceAll(placeholder, () => better))
+}
+
 function checkVariable(
   name: string,
-  text: string,
-  entry: PlugEntry,
-  path: string,
+  { entry, path, written, text }: Pick<BindingInRule, 'entry' | 'path' | 'written'> & { readonly text: string },
   declared: ReadonlySet<string>,
   report: Report,
 ): void {
@@ -155,7 +178,7 @@ function checkVariable(
     'VARIABLE',
     path,
     `${naming(entry)}: ${text}: the variable ${shown(name)} is not declared`,
-    report.suggest(name, declared, 'variables'),
+    report.instead(name, declared, 'variables', (close) => corrected(text, written, ['variables.', name, close])),
     { variable: name },
   )
 }
@@ -171,9 +194,10 @@ function checkResource(entry: PlugEntry, text: string, declared: ReadonlySet<str
       report.error('RESOURCE', path, `${naming(entry)}: ${issue.message}`, issue.suggestion)
     return
   }
-  if (spec.kind === 'variable') checkVariable(spec.name, text, entry, path, declared, report)
+  const written = { entry, path, written: text }
+  if (spec.kind === 'variable') checkVariable(spec.name, { ...written, text }, declared, report)
   if (spec.kind !== 'text') return
   for (const { root, segments, text: binding } of spec.bindings) {
-    if (root === 'variables') checkVariable(segments[0] ?? '', binding, entry, path, declared, report)
+    if (root === 'variables') checkVariable(segments[0] ?? '', { ...written, text: binding }, declared, report)
   }
 }

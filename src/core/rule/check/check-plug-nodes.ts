@@ -1,5 +1,5 @@
 /** Checks when and how often sensors and actuators run. */
-import { at, durationMs, isPlainObject, parsePlainJson, shown } from '#kernel'
+import { at, durationMs, isPlainObject, parsePlainJson, removing, shown } from '#kernel'
 import { metaPath } from '../../language/placeholders/meta.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
@@ -58,7 +58,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
   for (const [field, state, path] of fields) {
     if (state === undefined) continue
     const effect = `${naming(entry)}: ${field} has no effect, an actuator has no states`
-    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, 'leave it out')
+    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, { text: 'leave it out', fix: removing })
     else checkState(state, entry, path, `${naming(entry)}: ${field}`, report)
   }
 }
@@ -89,7 +89,7 @@ function checkKeptData(entry: PlugEntry, report: Report): void {
     'FIELD',
     at(entry.path, 'keepRawData'),
     `${naming(entry)}: keepRawData has no effect without an evictionTime`,
-    'leave it out: raw data stays until new raw data arrives',
+    { text: 'leave it out: raw data stays until new raw data arrives', fix: removing },
   )
 }
 

@@ -1,5 +1,5 @@
 /** Checks properties of nodes against the declarations of their plugs. */
-import { AppError, at, DURATION_PATTERN, messageOf, shown } from '#kernel'
+import { AppError, at, DURATION_PATTERN, messageOf, replacing, shown } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
@@ -97,12 +97,10 @@ function checkConstant(
     return undefined
   }
   if (field.type === 'string' && typeof value !== 'string') {
-    report.warning(
-      'PROPERTY',
-      path,
-      `${what} is ${shownUnless(field, value)}, which becomes text`,
-      `write ${shownUnless(field, typed)}`,
-    )
+    report.warning('PROPERTY', path, `${what} is ${shownUnless(field, value)}, which becomes text`, {
+      text: `write ${shownUnless(field, typed)}`,
+      fix: typeof typed === 'string' ? replacing(typed) : undefined,
+    })
   }
   if (field.format?.type === 'enum') {
     const values = field.format.values ?? []

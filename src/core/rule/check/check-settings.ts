@@ -1,5 +1,5 @@
 /** Checks task settings, individually and in combination. */
-import { at, ownValue, shown } from '#kernel'
+import { adding, at, ownValue, removing, shown } from '#kernel'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
@@ -33,7 +33,7 @@ export function checkSettings(
       'TASK',
       at(path, 'pollingInterval'),
       `pollingInterval ${pollingInterval} (s) differs from frequency ${frequency} (ms), which wins`,
-      'keep frequency',
+      { text: 'keep frequency', fix: removing },
     )
   }
   if (settings.type === undefined || settings.type === 'periodic') {
@@ -60,12 +60,10 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
   const [first] = clocks
   if (type === undefined) {
     if (first === undefined || has('type')) return
-    report.error(
-      'TASK',
-      at(path, 'type'),
-      `the task has ${shown(first)} but no type`,
-      `write "type": "${CLOCK_FIELDS[first]}"`,
-    )
+    report.error('TASK', at(path, 'type'), `the task has ${shown(first)} but no type`, {
+      text: `write "type": "${CLOCK_FIELDS[first]}"`,
+      fix: adding(CLOCK_FIELDS[first]),
+    })
     return
   }
   for (const field of clocks) {

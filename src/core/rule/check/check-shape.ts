@@ -1,8 +1,8 @@
 /** Returns a document without the parts that do not fit its schema, so that everything is reported at once. */
-import { at, isPlainObject, kindOf, shown } from '#kernel'
+import { at, isPlainObject, kindOf, removing, replacing, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import type { IssueType } from './issue-types.ts'
-import type { Report } from './report.ts'
+import type { Hint, Report } from './report.ts'
 
 interface Shape {
   type?: string
@@ -71,7 +71,7 @@ function checkObject(shape: Shape, value: unknown, path: string, subject: string
         'FIELD',
         at(path, key),
         `${owner} has a field ${shown(key)} that is not used`,
-        report.rename(key, Object.keys(known), 'fields', value),
+        report.rename(key, Object.keys(known), 'fields', value, removing),
       )
       fitting[key] = item
       continue
@@ -120,7 +120,8 @@ function checkArray(shape: Shape, value: unknown, path: string, subject: string,
 
 function checkText(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
   if (typeof value !== 'string') {
-    const hint = typeof value === 'number' || typeof value === 'boolean' ? `write "${value}"` : undefined
+    const isPlain = typeof value === 'number' || typeof value === 'boolean'
+    const hint = isPlain ? { text: `write "${value}"`, fix: replacing(String(value)) } : undefined
     report.error('TYPE', path, `${subject} must be text, not ${kindOf(value)}`, hint)
     return undefined
   }
@@ -149,7 +150,7 @@ function checkNumber(shape: Shape, value: unknown, path: string, subject: string
       'TYPE',
       path,
       `${subject} must be ${wanted(shape)}, not ${kindOf(value)}`,
-      numeric ? `write ${Number(value)}` : undefined,
+      numeric ? { text: `write ${Number(value)}`, fix: replacing(Number(value)) } : undefined,
     )
     return undefined
   }
@@ -219,8 +220,9 @@ function bounds(shape: Shape): string {
   return shape.maximum === undefined ? low : `${low} up to ${shape.maximum}`
 }
 
-function booleanHint(value: unknown): string | undefined {
-  return value === 'true' || value === 'false' ? `write ${value} without quotes` : undefined
+function booleanHint(value: unknown): Hint | undefined {
+  if (value !== 'true' && value !== 'false') return undefined
+  return { text: `write ${value} without quotes`, fix: replacing(value === 'true') }
 }
 
 function jsonType(value: unknown): string {

@@ -2,7 +2,7 @@
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { checkState, type PartialRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
-import { at, shown } from '#kernel'
+import { at, removing, replacing, shown } from '#kernel'
 
 export function checkTriggers(rule: PartialRule, index: RuleIndex, report: Report): void {
   const seen = new Map<string, number>()
@@ -16,7 +16,10 @@ export function checkTriggers(rule: PartialRule, index: RuleIndex, report: Repor
     const earlier = seen.get(key)
     if (earlier === undefined) seen.set(key, i)
     else
-      report.warning('TRIGGER', path, `${naming(trigger)} is the same as trigger ${earlier}`, 'leave one of them out')
+      report.warning('TRIGGER', path, `${naming(trigger)} is the same as trigger ${earlier}`, {
+        text: 'leave one of them out',
+        fix: removing,
+      })
   })
 }
 
@@ -99,8 +102,11 @@ function checkStates(
     return
   }
   wanted.forEach((state, i) => {
-    if (state === '*') report.error('STATE', at(fieldPath, i), `${naming(trigger)}: "*" is not a state`, STAR[field])
-    else if (source) checkState(state, source, at(fieldPath, i), naming(trigger), report)
+    if (state === '*') {
+      const isAlone = field === 'statesTrigger' && wanted.length === 1
+      const hint = { text: STAR[field], fix: isAlone ? () => removing(fieldPath) : undefined }
+      report.error('STATE', at(fieldPath, i), `${naming(trigger)}: "*" is not a state`, hint)
+    } else if (source) checkState(state, source, at(fieldPath, i), naming(trigger), report)
   })
   const states = source && statesOf(source)
   if (field === 'statesTrigger' || !states?.every((state) => wanted.includes(state)) || states.length === 0) return
@@ -127,7 +133,10 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
     const state = change[side]
     if (state === undefined || state === '*') continue
     if (state === '')
-      report.error('STATE', at(changePath, side), `${naming(trigger)}: ${side} is empty`, 'write "*" for any state')
+      report.error('STATE', at(changePath, side), `${naming(trigger)}: ${side} is empty`, {
+        text: 'write "*" for any state',
+        fix: replacing('*'),
+      })
     else if (source) checkState(state, source, at(changePath, side), naming(trigger), report)
   }
   if (change.stateFrom === change.stateTo && change.stateFrom !== '*') {

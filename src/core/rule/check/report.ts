@@ -20,7 +20,7 @@ export interface Hint {
   readonly fix: Fix | undefined
 }
 
-type Suggestion = string | Hint | undefined
+export type Suggestion = string | Hint | undefined
 type Found = [
   type: IssueType,
   path: string,
@@ -82,14 +82,21 @@ export class Report {
     return this.#look(text, candidates, plural).text
   }
 
-  instead(text: string, candidates: Iterable<string>, plural: string): Hint {
+  /** Suggests a similar candidate; `fixOf` returns the correction with it, by default the candidate alone. */
+  instead(
+    text: string,
+    candidates: Iterable<string>,
+    plural: string,
+    fixOf: (close: string) => Fix | undefined = replacing,
+  ): Hint {
     const { text: hint, close } = this.#look(text, candidates, plural)
-    return { text: hint, fix: close === undefined ? undefined : replacing(close) }
+    return { text: hint, fix: close === undefined ? undefined : fixOf(close) }
   }
 
-  rename(name: string, candidates: Iterable<string>, plural: string, owner: object): Hint {
+  /** Suggests a similar name that `owner` lacks; `otherwise`: the correction without one. */
+  rename(name: string, candidates: Iterable<string>, plural: string, owner: object, otherwise?: Fix): Hint {
     const { text, close } = this.#look(name, candidates, plural)
-    return { text, fix: close === undefined || Object.hasOwn(owner, close) ? undefined : renaming(close) }
+    return { text, fix: close === undefined || Object.hasOwn(owner, close) ? otherwise : renaming(close) }
   }
 
   #look(text: string, candidates: Iterable<string>, plural: string): { text: string | undefined; close?: string } {

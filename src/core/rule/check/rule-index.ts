@@ -3,7 +3,7 @@ import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { at, FORBIDDEN_KEYS, shown } from '#kernel'
+import { at, FORBIDDEN_KEYS, replacing, shown } from '#kernel'
 
 /** A rule after the check of its shape: any field may be missing, all present fields have the right type. */
 export interface PartialRule {
@@ -160,7 +160,8 @@ function noteVersion(
     report.note('VERSION', versionPath, message, undefined, details)
   } else if (by === 'major') {
     const message = `${naming}: unknown version ${name} ${version}; ${plug.version} runs, the newest of that major version`
-    report.warning('VERSION', versionPath, message, `write "version": "${plug.version}"`, details)
+    const hint = { text: `write "version": "${plug.version}"`, fix: replacing(plug.version) }
+    report.warning('VERSION', versionPath, message, hint, details)
   }
 }
 

@@ -11,6 +11,8 @@ export interface MqttOptions {
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
   /** Calls `end` when the credentials of a client are revoked. Returns a function that forgets the client. */
   readonly watch?: (caller: Caller, end: () => void) => () => void
+  /** Records that a client came or left; not called for clients of a host that stops. */
+  readonly presence?: (caller: Caller, clientId: string, isOnline: boolean) => Promise<void>
   /** Resolves to true once the message is durable, to false for an unknown topic. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Finds the hosts of other tenants. Default: this host has all tenants. */
@@ -56,7 +58,8 @@ export interface ConnectionContext {
   readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
   named(tenant: string, clientId: string, connection: Leaving): void
-  left(connection: Leaving, tenant: string | undefined, clientId: string): void
+  /** Returns false if another connection has taken over the client id. */
+  left(connection: Leaving, tenant: string | undefined, clientId: string): boolean
   textOf(message: BrokerMessage): Buffer
 }
 

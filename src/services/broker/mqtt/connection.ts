@@ -56,6 +56,7 @@ export class Connection {
   #cancelTimer: () => void
   #silenceMs = 0
   #isOver = false
+  #isShutDown = false
 
   constructor(socket: Socket, listener: ConnectionContext) {
     this.#socket = socket
@@ -75,6 +76,7 @@ export class Connection {
   /** Resolves when accepted messages are durable. */
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
+      this.#isShutDown = reason === REASONS.shuttingDown
       // the broker ends the connection, so the will is not published
       if (reason === REASONS.shuttingDown || reason === REASONS.notAuthorized) this.#will = undefined
       if (this.#known !== undefined && this.#writer.version === 5) {
@@ -150,6 +152,8 @@ export class Connection {
       if (packet.cmd !== 'connect')
         return this.#fault({ reason: REASONS.protocol, text: 'the first packet is not a CONNECT' })
       this.#introduced = true
+      // secrets may wait for their turn to be hashed
+      this.#cancelTimer()
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
       // fails if the tenant has just left this host
@@ -190,6 +194,7 @@ export class Connection {
     this.#forget = this.#listener.options.watch?.(caller, () => void this.end(REASONS.notAuthorized))
     if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
     this.#listener.named(caller.tenant, clientId, this)
+    this.#present(this.#known, true)
     this.#silenceMs = keepalive * 1500
     this.#listenOn()
     this.#accept(packet.clientId === '' ? clientId : undefined)
@@ -370,6 +375,16 @@ export class Connection {
     else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
   }
 
+  #present({ caller, clientId }: Known, isOnline: boolean): void {
+    const { presence } = this.#listener.options
+    if (presence === undefined) return
+    this.#inOrder(async () => {
+      await presence(caller, clientId, isOnline).catch((error: unknown) => {
+        this.#warn('the presence of a device was not stored', messageOf(error))
+      })
+    })
+  }
+
   /** A client silent for one and a half times its keep-alive is disconnected. */
   #listenOn(): void {
     if (this.#known === undefined) return
@@ -392,7 +407,7 @@ export class Connection {
   #leave(): void {
     this.#isOver = true
     this.#cancelTimer()
-    this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
+    const isLast = this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
     this.#known?.subscriptions.end()
     this.#forget?.()
     const will = this.#will
@@ -403,6 +418,7 @@ export class Connection {
         await post(api, will.topic, will.payload).catch(() => undefined)
       })
     }
+    if (isLast && !this.#isShutDown && this.#known !== undefined) this.#present(this.#known, false)
   }
 }
 

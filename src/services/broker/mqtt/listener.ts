@@ -112,10 +112,10 @@ class MqttServer implements MqttListener, ConnectionContext {
     void before?.end(REASONS.takenOver)
   }
 
-  left(connection: Leaving, tenant: string | undefined, clientId: string): void {
+  left(connection: Leaving, tenant: string | undefined, clientId: string): boolean {
     this.#open.delete(connection)
     const key = `${tenant}\n${clientId}`
-    if (this.#named.get(key) === connection) this.#named.delete(key)
+    return this.#named.get(key) === connection && this.#named.delete(key)
   }
 
   textOf(message: BrokerMessage): Buffer {

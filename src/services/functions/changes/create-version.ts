@@ -113,6 +113,7 @@ export async function assembled(
     runtimeVersion: runtime.version,
     assets: stored,
     revision,
+    ...(context.who.rights && { rights: context.who.rights }),
     ...(problem && { failure: { reason: problem.message, log: [] } }),
   }
   return { update: context.update(operation, { comment, plan }), plan, tags, change }

@@ -17,13 +17,16 @@ const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
-} as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
+  rehearsals: ['replay'],
+} as const satisfies {
+  readonly [A in 'tasks' | 'batches' | 'inspection' | 'rehearsals']: readonly (keyof RulesApi[A])[]
+}
 
 export function acrossPartitions(local: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
   const ask = (
     at: number,
-    api: 'tasks' | 'batches' | 'inspection' | 'tools',
+    api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals',
     method: string,
     args: readonly unknown[],
   ) => partition.ask(at, { ask: 'api', caller, api, method, args })
@@ -67,7 +70,7 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
       }
     },
     get rehearsals() {
-      return local.rehearsals
+      return byTask('rehearsals')
     },
     get tools() {
       const { tools } = local

@@ -8,7 +8,7 @@ export type RulesQuestion =
   | {
       readonly ask: 'api'
       readonly caller: Caller
-      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools'
+      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals'
       readonly method: string
       readonly args: readonly unknown[]
     }

@@ -154,7 +154,7 @@ export class LivedLane {
     await this.#settled()
   }
 
-  /** Gives the outcome of a live call to the call of the same node here. */
+  /** Ends the call of a node here with the outcome that the call of the same node had live. */
   #answer(input: Answer, node: string | undefined): void {
     const e = this.#engine.epochOf(this.#options.id)
     if (input.k === 'ahead') return void this.#engine.apply({ ...input, e }, 0)

@@ -550,3 +550,19 @@ it('a port that is taken is reported by its address', async () => {
     `MQTT cannot listen on 127.0.0.1:${door.port}`,
   )
 })
+
+it('a client whose secret waits to be checked is not closed for being silent', async () => {
+  const checked = deferred<{ tenant: string; user: string }>()
+  const pending = new Set<() => void>()
+  const after: MqttOptions['after'] = (_ms, work) => {
+    pending.add(work)
+    return () => void pending.delete(work)
+  }
+  const door = await openDoor(new FakeBroker(), { authenticate: () => checked.promise, after })
+  const { send, packets } = await raw(door)
+  await expect.poll(() => pending.size).toBe(1)
+  send(hello())
+  await expect.poll(() => pending.size).toBe(0)
+  checked.resolve({ tenant: 't', user: 'k' })
+  await expect.poll(() => packets).toMatchObject([{ cmd: 'connack', returnCode: 0 }])
+})

@@ -34,7 +34,8 @@ function patched(document: unknown, operations: readonly PatchOperation[]): unkn
   for (const operation of operations) {
     const { holder, name } = placeOf(operation.op === 'move' ? operation.from : operation.path)
     const value = holder[name]
-    if (operation.op === 'replace') holder[name] = operation.value
+    if (operation.op === 'replace' || operation.op === 'add') holder[name] = operation.value
+    else if (Array.isArray(holder)) holder.splice(Number(name), 1)
     else delete holder[name]
     if (operation.op === 'move') placeOf(operation.path).holder[placeOf(operation.path).name] = value
   }
@@ -61,6 +62,40 @@ describe('a fix', () => {
     ['of a state', ofRule, misspelt('["Above","Heads"]', '["Abvoe","Haeds"]')],
     ['of a word of a rule', ofRule, misspelt('"AND"', '"ANDD"')],
     ['of the name of a plug', ofRule, misspelt('"name":"stream"', '"name":"straem"')],
+    ['of a version', ofRule, misspelt('"version":"1.0.0"', '"version":"1.5.0"')],
+    ['of a number in quotes', ofRule, misspelt('"invocationPolicy":60', '"invocationPolicy":"60"')],
+    ['of a boolean in quotes', ofRule, misspelt('"label":"heat"', '"dataTrigger":"true","label":"heat"')],
+    ['of a number in place of a text', ofRule, misspelt('"name":"boiler"', '"name":7')],
+    ['of a property that becomes text', ofRule, misspelt('"dataName":"temperature"', '"dataName":5')],
+    ['of an empty state', ofRule, misspelt('"stateTo":"Above"', '"stateTo":""')],
+    ['of a star as a state', ofRule, misspelt('"statesTrigger":["TRUE"]', '"statesTrigger":["*"]')],
+    [
+      'of a trigger that is there twice',
+      ofRule,
+      {
+        ...goodRule(),
+        triggers: goodRule()
+          .triggers.flatMap((one) => [one, one])
+          .slice(1),
+      },
+    ],
+    [
+      'of a state of an actuator',
+      ofRule,
+      misspelt('"name":"log"', '"name":"log","retryConfig":{"maxRetries":1,"errorState":"On"}'),
+    ],
+    ['of a field that nothing reads', ofRule, misspelt('"name":"log"', '"name":"log","timeoutState":"On"')],
+    ['of kept data that never leaves', ofRule, misspelt('"label":"heat"', '"keepRawData":true,"label":"heat"')],
+    ['of a second frequency', ofRule, misspelt('"frequency":60000', '"frequency":60000,"pollingInterval":5')],
+    ['of a clock without a type', ofRule, misspelt('"type":"periodic",', '')],
+    ['of a node in a placeholder', ofRule, misspelt('nodes.heat.rawData', 'nodes.heta.rawData')],
+    [
+      'of a node in two equal placeholders',
+      ofRule,
+      misspelt('${nodes.heat.rawData.value}', '${nodes.haet.rawData.value} ${nodes.haet.rawData.value}'),
+    ],
+    ['of a field in a placeholder', ofRule, misspelt('rawData.value', 'rawData.vlaue')],
+    ['of a node in a template', ofRule, misspelt('${nodes.heat.rawData.value}', '{{haet.value}}')],
   ])('%s makes the document acceptable', (_what, issuesOf, document) => {
     const issues = issuesOf(document)
     expect(issues).not.toEqual([])

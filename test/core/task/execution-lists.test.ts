@@ -1,0 +1,27 @@
+/** Tests the list of executions in flight. */
+import { expect, it } from 'vitest'
+import { InFlight, type Linked } from '../../../src/core/task/execution-lists.ts'
+
+interface One extends Linked<One> {
+  readonly id: number
+}
+
+function listOf(count: number): readonly [InFlight<One>, readonly One[]] {
+  const list = new InFlight<One>()
+  const all = Array.from({ length: count }, (_, id): One => ({ id, isInFlight: false, earlier: null, later: null }))
+  for (const one of all) list.add(one)
+  return [list, all]
+}
+
+it.each([3, 8, 9, 1_000])('finds each of %d executions by its id, until it ends', (count) => {
+  const [list, all] = listOf(count)
+  expect(all.map(({ id }) => list.find(id))).toEqual(all)
+  expect(list.find(count)).toBeUndefined()
+  for (const [i, one] of all.entries()) if (i % 2 === 0) list.delete(one)
+  expect(all.map(({ id }) => list.find(id)?.id)).toEqual(all.map(({ id }) => (id % 2 === 0 ? undefined : id)))
+  const again: One = { id: count, isInFlight: false, earlier: null, later: null }
+  list.add(again)
+  expect(list.find(count)).toBe(again)
+  list.clear()
+  expect([list.size, list.find(count), list.find(1)]).toEqual([0, undefined, undefined])
+})
