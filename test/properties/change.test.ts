@@ -35,7 +35,7 @@ function withoutIdle({ state }: Observed): unknown {
 
 // Holds CARRY-1, CARRY-2
 describe('a change that touches nothing', () => {
-  it('at any moment, with calls open, and through crashes: nobody can tell', () =>
+  it('at any moment, with calls open, and through crashes: results do not differ', () =>
     fc.assert(
       fc.asyncProperty(
         latencyCases({ pauses: true, ahead: true }),

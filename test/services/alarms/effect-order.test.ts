@@ -85,7 +85,7 @@ describe('an effect that comes late', () => {
     await expect(raise(by(1), { type: 'HEAT', dedupKey: 'k' })).rejects.toMatchObject(LATE)
   })
 
-  it('is done when another task, another type or nobody acted', async () => {
+  it('is done when another task, another type or no task acted', async () => {
     await clear(by(9, { task: 'task-2' }))
     await clear(by(9), 'COLD')
     await alarms.api.raise(alarmOf())

@@ -44,7 +44,7 @@ describe('effects of one task on one thing', () => {
     expect(await apply(by(later))).toBe('again')
   })
 
-  it('are remembered by whoever opens the store next', async () => {
+  it('are remembered by the next process that opens the store', async () => {
     await apply(by('1/2/0'))
     book = new EffectLedger(store)
     await expect(apply(by('1/1/0'))).rejects.toMatchObject({ code: 'SUPERSEDED' })
