@@ -52,7 +52,7 @@ describe('effects of one task on one thing', () => {
 
   it('are refused when one of several things is ahead', async () => {
     await apply(by('1/2/0'), ['b'])
-    await expect(apply(by('1/1/0'), ['a', 'b'])).rejects.toThrow('was applied to b before')
+    await expect(apply(by('1/1/0'), ['a', 'b'])).rejects.toThrow('was already applied to b')
     expect(await apply(by('1/1/0'), ['a'])).toBe('new')
   })
 
