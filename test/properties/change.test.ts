@@ -49,7 +49,7 @@ describe('a change that touches nothing', () => {
           const one = await slowly(given, { crashes, changes })
           const seen = ({ events, calls, attempts, broken }: Observed) => ({ events, calls, attempts, broken })
           expect(seen(one)).toEqual(seen(measure))
-          // Which calls a crash repeats, or were made ahead in vain, depends on latency.
+          // Latency decides which calls a crash repeats, and which calls ahead are wasted.
           const mayBeAhead = given.rule.sensors?.some(({ name }) => name === 'ahead') === true
           if (!dies && !mayBeAhead) expect(one.made).toBe(measure.made)
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))

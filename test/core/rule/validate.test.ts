@@ -160,7 +160,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/triggers/0/stateChangeTrigger/stateFrom = ""':
         'ERROR STATE /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait": stateFrom is empty; write "*" for any state',
       '/triggers/0/stateChangeTrigger = {"stateFrom":"Above","stateTo":"Above"}':
-        'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed again after itself',
+        'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed twice in a row',
       '/triggers/1/statesTrigger = []':
         'WARNING TRIGGER /triggers/1/statesTrigger: trigger "late" -> "note" has no state in statesTrigger',
       '/triggers/1/invocationPolicy = -5':
