@@ -185,8 +185,8 @@ function listed({
   script,
   asking,
 }: Equipped): readonly Plug[] {
-  const own = [condition, functionSensor, transformer, composite, callURL, callURLActuator, script, ...asking]
-  return Object.freeze([...simple, ...own.map(sharingDeclaration)])
+  const builtIns = [condition, functionSensor, transformer, composite, callURL, callURLActuator, script, ...asking]
+  return Object.freeze([...simple, ...builtIns.map(sharingDeclaration)])
 }
 
 /** by kind, name and version: the first instances */

@@ -13,10 +13,12 @@ const TOP_LEVEL = new Set(
 const FEWEST_FILES = 20
 const LINE_LIMIT = 600
 
-const files = ['.ts', '.tsx'].flatMap((ending) => filesUnder(['src', 'plugins'], ending)).map((path) => {
-  const source = readText(path)
-  return { path, source, scan: scanSource(source) }
-})
+const files = ['.ts', '.tsx']
+  .flatMap((ending) => filesUnder(['src', 'plugins'], ending))
+  .map((path) => {
+    const source = readText(path)
+    return { path, source, scan: scanSource(source) }
+  })
 const paths = new Set(files.map((file) => file.path))
 
 /** Where clocks, timers, turns, chance and ids come from `src/platform` or from whoever makes the part. */
@@ -26,12 +28,12 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/cli/': 'commands of a person at a terminal, who waits by the clock of the wall',
   'src/host/auth/': 'secrets and salts, which nobody may foresee',
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
-  'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
+  'src/host/causation-header.ts': 'the name of a header, which nobody may foresee',
   'src/host/cluster/frames/frame-keys.ts': 'numbers of which keys are made, which nobody may foresee',
   'src/host/wiring/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
   'src/host/wiring/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
   'src/host/load-plugs.ts': 'the clock of plugs in commands of a person at a terminal',
-  'src/host/own-folder.ts': 'a folder for files of processes, which nobody else has',
+  'src/host/service-folder.ts': 'a folder for files of processes, which nobody else has',
   'src/host/wiring/make-webscripts.ts': 'calls of processes that keep their own time',
   'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
   'src/host/timers.ts': 'the default of a port that whoever makes a host can give',

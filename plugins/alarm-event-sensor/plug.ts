@@ -63,6 +63,6 @@ function stateOf(eventtype: string, changes: unknown): 'Created' | 'Updated' | '
   return isCleared ? 'Cleared' : 'Updated'
 }
 
-function wordsOf(given: unknown): readonly string[] {
-  return textList(given).map((word) => word.toUpperCase())
+function wordsOf(value: unknown): readonly string[] {
+  return textList(value).map((word) => word.toUpperCase())
 }

@@ -103,13 +103,13 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Reports only the code or kind of a transport error, whose text may repeat the URL or a header. */
 function reasonOf(error: unknown): string {
   // transports may wrap system errors
-  const own: unknown = error instanceof AppError && error.cause !== undefined ? error.cause : error
-  if (own instanceof AppError) return `did not respond: ${own.message}`
-  if (!(own instanceof Error)) return 'did not respond'
-  if (own.name === 'TimeoutError') return `did not respond within ${TIMEOUT_MS} ms`
-  if (!('code' in own) || typeof own.code !== 'string') return `did not respond (${own.name})`
-  const reason = Object.hasOwn(REASONS, own.code) ? REASONS[own.code] : undefined
-  return `${reason ?? 'did not respond'} (${own.code})`
+  const cause: unknown = error instanceof AppError && error.cause !== undefined ? error.cause : error
+  if (cause instanceof AppError) return `did not respond: ${cause.message}`
+  if (!(cause instanceof Error)) return 'did not respond'
+  if (cause.name === 'TimeoutError') return `did not respond within ${TIMEOUT_MS} ms`
+  if (!('code' in cause) || typeof cause.code !== 'string') return `did not respond (${cause.name})`
+  const reason = Object.hasOwn(REASONS, cause.code) ? REASONS[cause.code] : undefined
+  return `${reason ?? 'did not respond'} (${cause.code})`
 }
 
 function bounded(response: OutboundResponse, url: URL): OutboundResponse {

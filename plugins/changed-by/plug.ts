@@ -45,11 +45,11 @@ export const changedBy = definePlug({
       if (typeof context.internalState !== 'number') throw withoutNewData(context.prepared)
       return 'Unchanged'
     }
-    const { number: value, slack: own } = context.prepared.read(context)
+    const { number: value, slack: readSlack } = context.prepared.read(context)
     const reference = typeof context.internalState === 'number' ? context.internalState : value
     const change = value - reference
     const least = unit === 'percent' ? (Math.abs(reference) * by) / 100 : by
-    const slack = own + slackOf(Math.max(Math.abs(value), Math.abs(reference)))
+    const slack = readSlack + slackOf(Math.max(Math.abs(value), Math.abs(reference)))
     const changed = change !== 0 && least - Math.abs(change) <= slack
     return {
       state: changed ? 'Changed' : 'Unchanged',

@@ -11,7 +11,7 @@ import {
 } from '#plug'
 
 export function createCondition(sandbox: Sandbox): Plug {
-  const compile = (given: unknown) => compileConditionCode(given, sandbox)
+  const compile = (condition: unknown) => compileConditionCode(condition, sandbox)
   return definePlug({
     name: 'condition',
     version: '1.2.0',

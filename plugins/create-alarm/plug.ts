@@ -49,9 +49,9 @@ export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     output: { response: { type: 'object', description: 'the alarm' } },
     touches({ type, resource, properties }, context) {
       const key = ownValue(properties, 'dedupKey')
-      const own = touchingAlarm(resource, type, context)
+      const things = touchingAlarm(resource, type, context)
       // alarms with equal keys are the same alarm, whatever their source and type
-      return typeof key === 'string' ? [...own, ...touching('alarm', key)] : own
+      return typeof key === 'string' ? [...things, ...touching('alarm', key)] : things
     },
     check: ({ type, text, severity, properties }) => {
       const known = {

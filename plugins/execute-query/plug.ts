@@ -82,13 +82,13 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
         ...(resource !== undefined && { resource: resourceOf(context) }),
         ...(taskResource !== '' && { taskResource }),
       })
-      const place = placeOf(answer, column)
-      const values = answer.rows.map((row): readonly [number, unknown] => [row[0], row[place + 1]])
+      const index = indexOf(answer, column)
+      const values = answer.rows.map((row): readonly [number, unknown] => [row[0], row[index + 1]])
       const known = values.filter(([, value]) => value !== null && value !== undefined)
       const [timestamp, value] = (cell === 'first' ? known[0] : known.at(-1)) ?? []
       const rawData = {
         ...(value !== undefined && { value, timestamp }),
-        ...(answer.columns[place] && { column: answer.columns[place] }),
+        ...(answer.columns[index] && { column: answer.columns[index] }),
         ...(output === 'column' && { values }),
         ...(answer.messages.length > 0 && { messages: answer.messages }),
       }
@@ -108,13 +108,13 @@ function stateOf(
   return high !== undefined && value > high ? 'Above' : 'In Range'
 }
 
-function placeOf({ columns }: Answer, wanted: string | undefined): number {
+function indexOf({ columns }: Answer, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const text = wanted.trim()
-  const place = /^\d{1,6}$/.test(text)
+  const index = /^\d{1,6}$/.test(text)
     ? Number(text)
     : columns.findIndex((head) => head['metric'] === text || Object.values(head).join('/') === text)
-  if (place >= 0 && place < columns.length) return place
+  if (index >= 0 && index < columns.length) return index
   const known = columns.map((head) => Object.values(head).join('/')).slice(0, 10)
   throw new AppError('PLUG_FAILED', `"${text}" is not a column of the query; use one of ${known.join(', ')}`)
 }

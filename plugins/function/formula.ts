@@ -253,7 +253,7 @@ class FormulaReader {
     this.#expect(')')
     if (first === 'GLOBAL' || second === 'GLOBAL') for (const name of [...LATITUDE, ...LONGITUDE]) this.names.add(name)
     for (const label of [first, second]) if (label !== 'GLOBAL') this.nodes.add(label)
-    return ({ context }) => distanceKm(placeOf(first, context), placeOf(second, context))
+    return ({ context }) => distanceKm(valuesOf(first, context), valuesOf(second, context))
   }
 
   #node(): string {
@@ -296,12 +296,12 @@ function dt(run: Run): number {
   return run.dt ?? 1
 }
 
-interface Place {
+interface NodeValues {
   readonly latitude: number
   readonly longitude: number
 }
 
-function placeOf(node: string, context: Context): Place {
+function valuesOf(node: string, context: Context): NodeValues {
   const read = (...names: readonly string[]): number => {
     for (const name of names) {
       const found =
@@ -317,7 +317,7 @@ function placeOf(node: string, context: Context): Place {
   return { latitude: read(...LATITUDE), longitude: read(...LONGITUDE) }
 }
 
-function distanceKm(a: Place, b: Place): number {
+function distanceKm(a: NodeValues, b: NodeValues): number {
   const radians = Math.PI / 180
   const dLat = (b.latitude - a.latitude) * radians
   const dLon = (b.longitude - a.longitude) * radians

@@ -148,8 +148,8 @@ function unquoted(text: string): string {
   return /^(?:'.*'|".*")$/s.test(trimmed) ? trimmed.slice(1, -1) : trimmed
 }
 
-function numberOf(label: string, given: unknown): number {
-  const value = ofData(single(given))
+function numberOf(label: string, raw: unknown): number {
+  const value = ofData(single(raw))
   const number = numberIn(value)
   if (number !== undefined) return number
   const why = whyNoNumber(value)

@@ -33,7 +33,7 @@ export function getLatestMessagesPlug(data?: DataPort): Plug {
     },
     async execute(context) {
       const limit = Math.min(Math.max(context.properties.limit, 1), MOST)
-      const messages = await requireService(data, 'data').messages(resourceOf(context), limit)
+      const messages = await requireService(data, 'data').messages(resourceOf(context), limit, context.now)
       const rawData = { data: messages, count: messages.length }
       return { state: messages.length > 0 ? 'Collected' : 'Not Collected', rawData }
     },

@@ -34,7 +34,7 @@ export function getLatestMetricsPlug(data?: DataPort): Plug {
     prepare: ({ from }) => (from === undefined ? Infinity : lengthOf(from)),
     async execute(context) {
       const { now, prepared: age, streamData } = context
-      const newest = await requireService(data, 'data').latest(resourceOf(context))
+      const newest = await requireService(data, 'data').latest(resourceOf(context), context.now)
       const fresh = newest.filter(({ time }) => time >= now - age)
       const rawData = { ...Object.fromEntries(fresh.map(({ metric, value }) => [metric, value])), ...streamData }
       return { state: Object.keys(rawData).length > 0 ? 'Collected' : 'Not Collected', rawData }

@@ -42,14 +42,17 @@ export function getMetricSeriesPlug(data?: DataPort): Plug {
     async execute(context) {
       const { properties, now } = context
       const { metric, from, to, grouping, aggregate } = properties
-      const answer = await requireService(data, 'data').series({
-        metric,
-        resources: [resourceOf(context)],
-        ...(from !== undefined && { from: timeOf(from, now) }),
-        until: to === undefined ? now : timeOf(to, now),
-        ...(grouping !== undefined && { grouping }),
-        ...(aggregate !== undefined && { aggregates: [aggregate] }),
-      })
+      const answer = await requireService(data, 'data').series(
+        {
+          metric,
+          resources: [resourceOf(context)],
+          ...(from !== undefined && { from: timeOf(from, now) }),
+          until: to === undefined ? now : timeOf(to, now),
+          ...(grouping !== undefined && { grouping }),
+          ...(aggregate !== undefined && { aggregates: [aggregate] }),
+        },
+        now,
+      )
       const { series, query } = answer
       const rows: readonly unknown[] = Array.isArray(series) ? series : []
       return { state: rows.some(hasValue) ? 'Collected' : 'Not Collected', rawData: { series: rows, query } }

@@ -45,15 +45,18 @@ export function getMetricValuePlug(data?: DataPort): Plug {
       const { properties, prepared: length, now } = context
       const { metric, aggregate } = properties
       const whole = Math.ceil(length)
-      const { series } = await requireService(data, 'data').series({
-        metric,
-        resources: [resourceOf(context)],
-        aggregates: [aggregate],
-        from: now - whole,
-        until: now,
-        // one group, a ms longer so that it includes a sample from this moment
-        grouping: `PT${((whole + 1) / 1_000).toFixed(3)}S`,
-      })
+      const { series } = await requireService(data, 'data').series(
+        {
+          metric,
+          resources: [resourceOf(context)],
+          aggregates: [aggregate],
+          from: now - whole,
+          until: now,
+          // one group, a ms longer so that it includes a sample from this moment
+          grouping: `PT${((whole + 1) / 1_000).toFixed(3)}S`,
+        },
+        now,
+      )
       const row: unknown = Array.isArray(series) ? series[0] : undefined
       const result: unknown = Array.isArray(row) ? row[1] : undefined
       const isNone = result === undefined || result === null

@@ -42,7 +42,7 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     async execute(context) {
       const { properties, prepared, now, downtime } = context
       const { metric } = properties
-      const newest = await requireService(data, 'data').latest(resourceOf(context))
+      const newest = await requireService(data, 'data').latest(resourceOf(context), context.now)
       const times = newest.flatMap((sample) => (metric === undefined || sample.metric === metric ? [sample.time] : []))
       if (times.length === 0) return { state: 'False', rawData: {} }
       const lastTimestamp = Math.max(...times)

@@ -39,8 +39,8 @@ export const objectEvent = definePlug({
   },
 })
 
-function eventsOf(given: unknown): readonly string[] {
-  const events = textList(given).map((event) => event.toLowerCase())
+function eventsOf(value: unknown): readonly string[] {
+  const events = textList(value).map((event) => event.toLowerCase())
   const odd = events.find((event) => event !== 'put' && event !== 'delete')
   if (odd !== undefined) throw new AppError('VALIDATION', `"${odd}" is not an event of objects; use put or delete`)
   return events

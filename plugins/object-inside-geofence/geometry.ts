@@ -1,21 +1,21 @@
 /** Defines points, circles and polygons on the globe, and tests containment. */
 import { AppError, isPlainObject, numberIn } from '#plug'
 
-export interface Place {
+export interface Point {
   readonly latitude: number
   readonly longitude: number
 }
 
 export type Geofence =
-  | { readonly name: string; readonly type: 'circle'; readonly center: Place; readonly radius: number }
-  | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
+  | { readonly name: string; readonly type: 'circle'; readonly center: Point; readonly radius: number }
+  | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Point[] }
 
 const EARTH_RADIUS_M = 6_371_008.8
 /** tolerance for rounding, in degrees: a tenth of a millimetre */
 const EDGE = 1e-9
 const MAX_POINTS = 10_000
 
-export function distanceM(a: Place, b: Place): number {
+export function distanceM(a: Point, b: Point): number {
   const radians = Math.PI / 180
   const dLat = (b.latitude - a.latitude) * radians
   const dLon = (b.longitude - a.longitude) * radians
@@ -24,13 +24,13 @@ export function distanceM(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-export function isInside(place: Place, fence: Geofence): boolean {
-  if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
+export function isInside(point: Point, fence: Geofence): boolean {
+  if (fence.type === 'circle') return distanceM(point, fence.center) <= fence.radius
   const line = unwrapped(fence.points)
-  return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
+  return [-360, 0, 360].some((turn) => encloses(line, point.latitude, point.longitude + turn))
 }
 
-function encloses(line: readonly Place[], latitude: number, longitude: number): boolean {
+function encloses(line: readonly Point[], latitude: number, longitude: number): boolean {
   let inside = false
   let before = line.at(-1)
   for (const point of line) {
@@ -44,7 +44,7 @@ function encloses(line: readonly Place[], latitude: number, longitude: number): 
   return inside
 }
 
-function distanceToEdge(from: Place, to: Place, latitude: number, longitude: number): number {
+function distanceToEdge(from: Point, to: Point, latitude: number, longitude: number): number {
   const [up, east] = [to.latitude - from.latitude, to.longitude - from.longitude]
   const [y, x] = [latitude - from.latitude, longitude - from.longitude]
   const part = Math.min(1, Math.max(0, (y * up + x * east) / (up * up + east * east || 1)))
@@ -52,7 +52,7 @@ function distanceToEdge(from: Place, to: Place, latitude: number, longitude: num
 }
 
 /** Removes jumps at the date line; longitudes may then exceed 180. */
-function unwrapped(points: readonly Place[]): readonly Place[] {
+function unwrapped(points: readonly Point[]): readonly Point[] {
   let last = points[0]?.longitude ?? 0
   return points.map(({ latitude, longitude }) => {
     last = longitude + 360 * Math.round((last - longitude) / 360)
@@ -61,13 +61,13 @@ function unwrapped(points: readonly Place[]): readonly Place[] {
 }
 
 /** Parses `{latitude, longitude}` (also `lat`, and `lon` or `lng`) or `[latitude, longitude]`. Throws `PLUG_FAILED`. */
-export function placeOf(value: unknown, what: string): Place {
-  const given: readonly unknown[] = Array.isArray(value)
+export function pointOf(value: unknown, what: string): Point {
+  const pair: readonly unknown[] = Array.isArray(value)
     ? value
     : isPlainObject(value)
       ? [value['latitude'] ?? value['lat'], value['longitude'] ?? value['lon'] ?? value['lng']]
       : []
-  const [latitude, longitude] = [numberIn(given[0]), numberIn(given[1])]
+  const [latitude, longitude] = [numberIn(pair[0]), numberIn(pair[1])]
   if (latitude !== undefined && longitude !== undefined && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) {
     return { latitude, longitude }
   }
@@ -85,7 +85,7 @@ export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
     if (fields['type'] === 'circle') {
       const radius = numberIn(fields['radius'])
       if (radius !== undefined && radius >= 0)
-        return { name, type: 'circle', center: placeOf(fields['center'], `the center of ${what}`), radius }
+        return { name, type: 'circle', center: pointOf(fields['center'], `the center of ${what}`), radius }
       throw new AppError(
         'PLUG_FAILED',
         `${what} lacks a radius in metres; use a form such as {"type": "circle", "center": {...}, "radius": 100}`,
@@ -98,6 +98,6 @@ export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
         `${what} is neither a circle nor a polygon of 3 to ${MAX_POINTS} points; use a form such as {"type": "polygon", "points": [[51, 3], [51, 4], [52, 4]]}`,
       )
     }
-    return { name, type: 'polygon', points: points.map((point, i) => placeOf(point, `point ${i} of ${what}`)) }
+    return { name, type: 'polygon', points: points.map((point, i) => pointOf(point, `point ${i} of ${what}`)) }
   })
 }

@@ -1,6 +1,6 @@
 /** A sensor that is IN while a place lies in at least one of several areas. */
 import { definePlug, problemsOfCode } from '#plug'
-import { geofencesOf, isInside, placeOf } from './geometry.ts'
+import { geofencesOf, isInside, pointOf } from './geometry.ts'
 
 export const objectInsideGeofence = definePlug({
   name: 'objectInsideGeofence',
@@ -29,12 +29,12 @@ export const objectInsideGeofence = definePlug({
   output: { results: { type: 'array', description: 'name and inside (true or false) for each area, in order' } },
   check: ({ geofences, coordinates }) => [
     ...problemsOfCode('geofences', geofences, geofencesOf),
-    ...problemsOfCode('coordinates', coordinates, (value) => placeOf(value, 'coordinates')),
+    ...problemsOfCode('coordinates', coordinates, (value) => pointOf(value, 'coordinates')),
   ],
   prepare: ({ geofences }) => geofencesOf(geofences),
   execute({ properties, prepared }) {
-    const place = placeOf(properties.coordinates, 'coordinates')
-    const results = prepared.map((fence) => ({ name: fence.name, inside: isInside(place, fence) }))
+    const point = pointOf(properties.coordinates, 'coordinates')
+    const results = prepared.map((fence) => ({ name: fence.name, inside: isInside(point, fence) }))
     return { state: results.some(({ inside }) => inside) ? 'IN' : 'OUT', rawData: { results } }
   },
 })

@@ -34,12 +34,12 @@ interface Wanted {
 }
 
 export async function featuresOf(
-  context: Pick<PlugContext<Wanted>, 'properties' | 'node' | 'task' | 'lookup'>,
+  context: Pick<PlugContext<Wanted>, 'properties' | 'node' | 'task' | 'lookup' | 'now'>,
   data: DataPort | undefined,
 ): Promise<readonly unknown[] | Readonly<Record<string, unknown>>> {
   const { features, metrics } = context.properties
   if (features === undefined && metrics !== undefined) {
-    return newestOf(metrics, await requireService(data, 'data').latest(resourceOf(context)))
+    return newestOf(metrics, await requireService(data, 'data').latest(resourceOf(context), context.now))
   }
   if (Array.isArray(features)) return features as readonly unknown[]
   if (isPlainObject(features)) return features

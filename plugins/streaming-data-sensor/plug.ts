@@ -51,9 +51,9 @@ export const streamingDataSensor = definePlug({
   },
   execute(context) {
     const { parameter } = context.properties
-    const given = context.properties.threshold
+    const setting = context.properties.threshold
     const data = context.number(parameter, COUNTED)
-    const threshold = numberIn(given) ?? context.number(String(given), COUNTED)
+    const threshold = numberIn(setting) ?? context.number(String(setting), COUNTED)
     const state = data > threshold ? 'Above' : data < threshold ? 'Below' : 'Equal'
     return { state, rawData: { parameter, threshold, data } }
   },

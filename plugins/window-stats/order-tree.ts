@@ -82,12 +82,12 @@ function rotate(tree: OrderTree, top: number, left: boolean): number {
 
 function removeAt(tree: OrderTree, top: number, key: number): number {
   if (top === NONE) return NONE
-  const own = at(tree.keys, top)
-  if (key === own) {
+  const topKey = at(tree.keys, top)
+  if (key === topKey) {
     tree.free.push(top)
     return joined(tree, at(tree.left, top), at(tree.right, top))
   }
-  const side = key < own ? tree.left : tree.right
+  const side = key < topKey ? tree.left : tree.right
   side[top] = removeAt(tree, at(side, top), key)
   resize(tree, top)
   return top

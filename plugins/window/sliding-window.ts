@@ -29,29 +29,29 @@ export function pushTo(window: SlidingWindow, at: number, value: number): void {
 
 /** Inserts a number by time, after equal times. Takes one step per newer number. */
 export function insertTo(window: SlidingWindow, at: number, value: number): void {
-  let place = window.at.length
-  while (place > window.head && (window.at[place - 1] ?? at) > at) place--
-  if (place === window.at.length) return pushTo(window, at, value)
-  window.at.splice(place, 0, at)
-  window.values.splice(place, 0, value)
+  let index = window.at.length
+  while (index > window.head && (window.at[index - 1] ?? at) > at) index--
+  if (index === window.at.length) return pushTo(window, at, value)
+  window.at.splice(index, 0, at)
+  window.values.splice(index, 0, value)
   const back = window.head + window.front.length
-  if (place >= back) addTo(window.back, value)
-  else insertInFront(window.front, back - place, value)
+  if (index >= back) addTo(window.back, value)
+  else insertInFront(window.front, back - index, value)
 }
 
 export function hasAt({ at, values, head }: SlidingWindow, time: number, value: number): boolean {
-  for (let place = at.length - 1; place >= head && (at[place] as number) >= time; place--) {
-    if (at[place] === time && values[place] === value) return true
+  for (let index = at.length - 1; index >= head && (at[index] as number) >= time; index--) {
+    if (at[index] === time && values[index] === value) return true
   }
   return false
 }
 
 /** `newer`: how many numbers of the front are newer. */
 function insertInFront(front: Summary[], newer: number, value: number): void {
-  const own: Summary = [...(front[newer - 1] ?? emptySummary())]
+  const merged: Summary = [...(front[newer - 1] ?? emptySummary())]
   for (const older of front.slice(newer)) addTo(older, value)
-  addTo(own, value)
-  front.splice(newer, 0, own)
+  addTo(merged, value)
+  front.splice(newer, 0, merged)
 }
 
 /** Removes the oldest number; undefined when empty. */

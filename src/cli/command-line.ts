@@ -47,6 +47,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       'try a converter: what its template makes of a payload',
       () => import('./convert.ts'),
     ],
+    ['demo', 'remove the plant that a new host simulates', () => import('./demo.ts')],
     ['functions', 'write, try and deploy functions, and read their logs', () => import('./functions.ts')],
     ['models', 'give models to a host, ask them, and make runtimes for them', () => import('./models.ts')],
     ['import [options] <file>', 'bring a file of messages into the series of a host', () => import('./import.ts')],

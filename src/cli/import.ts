@@ -26,12 +26,16 @@ export const define: DefineCommand = (command, start) => {
         'import fails, or lines of the file are refused.',
     )
     .argument('<file>', 'with the columns resource, timestamp and metrics, or resource, metric, timestamp and value')
+    .option('--resource <id>', 'resource of messages that name none')
+    .option('--zone <zone>', 'zone of times without an offset, such as Europe/Brussels (default: UTC)')
     .option('--again', 'also when the same content was imported before')
     .option('--as <path>', 'its path under upload/; default: the name of the file')
     .action((file: string, flags: ImportFlags) => start((terminal) => runImport(file, flags, terminal, process.env)))
 }
 
 export interface ImportFlags extends ConnectFlags, ReadingFlags {
+  resource?: string
+  zone?: string
   as?: string
   again?: boolean
 }
@@ -51,6 +55,7 @@ export async function runImport(
 ): Promise<0 | 1> {
   const problems: string[] = []
   readReadingFlags(flags, problems)
+  if (flags.resource === '') problems.push('--resource: the id is empty; write the id of a resource')
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   const client = connect(flags, env)
   const write = (text: string): void => (terminal.errIsTerminal ? terminal.err(text) : undefined)
@@ -84,10 +89,16 @@ async function lookAt(file: string): Promise<{ readonly size: number; readonly e
   }
 }
 
-const READING = ['unit', 'types', 'encoding'] as const
+const READING = ['unit', 'types', 'encoding', 'delimiter', 'decimal', 'map', 'zone', 'resource'] as const
 
 function isReadSo({ reading = {} }: ImportInfo, flags: ImportFlags): boolean {
-  return READING.every((name) => reading[name] === flags[name])
+  return READING.every((name) => reading[name] === textIn(flags, name))
+}
+
+function textIn(flags: ImportFlags, name: (typeof READING)[number]): string | undefined {
+  const value = flags[name]
+  if (typeof value !== 'object') return value
+  return value.length === 0 ? undefined : JSON.stringify(value)
 }
 
 /** Whether the file was uploaded but not imported, since an earlier run was interrupted. */
@@ -108,7 +119,14 @@ async function upload(
   { object, size, flags }: { readonly object: string; readonly size: number; readonly flags: ReadingFlags },
   progress: Progress,
 ): Promise<void> {
-  const { href } = await client.objects.sign(BUCKET, object, 'PUT', { expiry_days: 1 })
+  const metadata = READING.flatMap((name): [string, string][] => {
+    const text = textIn(flags, name)
+    return text === undefined ? [] : [[name, encodeURIComponent(text)]]
+  })
+  const { href } = await client.objects.sign(BUCKET, object, 'PUT', {
+    expiry_days: 1,
+    ...(metadata.length > 0 && { metadata: new URLSearchParams(metadata).toString() }),
+  })
   let sent = 0
   const content = async function* (): AsyncGenerator<Uint8Array> {
     for await (const piece of createReadStream(file, { highWaterMark: 1 << 18 })) {
@@ -117,16 +135,12 @@ async function upload(
       yield piece as Uint8Array
     }
   }
-  const metadata = READING.flatMap((name): [string, string][] => {
-    const text = flags[name]
-    return text === undefined ? [] : [[`x-amz-meta-${name}`, encodeURIComponent(text)]]
-  })
   const response = await fetch(href, {
     method: 'PUT',
     headers: {
       'content-type': 'application/octet-stream',
       'content-length': String(size),
-      ...(Object.fromEntries(metadata) as Readonly<Record<string, string>>),
+      ...Object.fromEntries(metadata.map(([name, text]) => [`x-amz-meta-${name}`, text])),
     },
     body: Readable.toWeb(Readable.from(content())) as ReadableStream,
     duplex: 'half',

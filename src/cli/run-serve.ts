@@ -79,7 +79,8 @@ function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): str
 }
 
 function demoLines(host: RunningHost): readonly string[] {
-  return host.demos.flatMap(({ about, requests }) => [`# ${about}`, ...requests.map((one) => curlLine(host, one))])
+  const { demo } = host
+  return demo === undefined ? [] : [`# ${demo.about}`, ...demo.requests.map((one) => curlLine(host, one))]
 }
 
 function quoted(text: string): string {

@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import { AppError, durationMs, FORBIDDEN_KEYS } from '#kernel'
 import { gather, PLUGS } from './command.ts'
-import { readReadingFlags, type GivenReading, type ReadingFlags, withReadingFlags } from './recording/reading-flags.ts'
+import type { ReadingSettings } from '#formats/recording'
+import { readReadingFlags, type ReadingFlags, withReadingFlags } from './recording/reading-flags.ts'
 import { ORDER_HELP, playOrderOf, type PlayOrder } from './recording/play-order.ts'
 import { readOneTime, spanOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
@@ -64,7 +65,7 @@ export interface SimulateOptions {
   json: boolean
   plugs: readonly string[]
   models: readonly string[]
-  reading: GivenReading
+  reading: ReadingSettings
   /** path of the report */
   html: string | undefined
 }

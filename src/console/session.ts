@@ -36,13 +36,14 @@ export function may(scope: 'read' | 'operate' | 'author' | 'publish' | 'admin'):
 }
 
 const SESSION = `${API}/auth/v1/session`
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+/** With this header, even without a session, the host does not make the browser ask for a pair by itself. */
+const CSRF = 'x-reflexarc-csrf'
+const NONE = 'none'
 
 /** Sends a request of the session. A 401 ends the session. */
 export const sessionFetch: typeof fetch = async (input, init = {}) => {
   const headers = new Headers(init.headers)
-  const { csrf } = session.value ?? {}
-  if (csrf !== undefined && !SAFE.has(init.method ?? 'GET')) headers.set('x-reflexarc-csrf', csrf)
+  headers.set(CSRF, session.value?.csrf ?? NONE)
   let answer: Response
   try {
     answer = await fetch(input, { ...init, headers, credentials: 'same-origin' })
@@ -75,7 +76,7 @@ export async function errorText(answer: Response): Promise<string> {
 async function open(body: object): Promise<string | undefined> {
   const answer = await fetch(SESSION, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', [CSRF]: NONE },
     body: JSON.stringify(body),
     credentials: 'same-origin',
   })
@@ -96,7 +97,7 @@ export async function logIn(key: string, secret: string): Promise<string | undef
 
 export async function logOut(): Promise<void> {
   const { csrf = '' } = session.value ?? {}
-  await fetch(SESSION, { method: 'DELETE', headers: { 'x-reflexarc-csrf': csrf }, credentials: 'same-origin' })
+  await fetch(SESSION, { method: 'DELETE', headers: { [CSRF]: csrf }, credentials: 'same-origin' })
   session.value = null
 }
 
@@ -105,7 +106,7 @@ export async function startSession(): Promise<void> {
   const code = new URLSearchParams(dropFragment().slice(1)).get('link')
   try {
     if (code !== null && (await open({ link: code })) === undefined) return
-    const answer = await fetch(SESSION, { credentials: 'same-origin' })
+    const answer = await fetch(SESSION, { headers: { [CSRF]: NONE }, credentials: 'same-origin' })
     if (code !== null && !answer.ok)
       loginNote.value = 'This link was used before or is too old: it works once, for 15 minutes. Log in with a key.'
     session.value = answer.ok ? ((await answer.json()) as Session) : null

@@ -63,7 +63,7 @@ export {
 export { type NodeCounts, rehearse, type RehearsedLane, type RehearseOptions } from './simulate/rehearse.ts'
 export { sweepValues } from './simulate/sweep-values.ts'
 export { type SweepVariant, sweepVariants } from './simulate/sweep.ts'
-export { mindsAway, mindsDowntime } from './task/downtime.ts'
+export { isAffectedBy, isDowntimeSensitive } from './task/downtime.ts'
 export { limitAfter, limitWithout } from './task/execution.ts'
 export { isUnconditional } from './task/fire.ts'
 

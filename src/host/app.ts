@@ -1,12 +1,14 @@
 /** Creates the Fastify server of a host and mounts the whole API on it. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
+import type { Certificates } from './certificates.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
-import { mount, type Mounting } from './mount.ts'
+import { mount, type MountOptions } from './mount.ts'
 import { ownPath } from './path-aliases.ts'
 import { requestLog } from './request-log.ts'
 
@@ -15,15 +17,17 @@ const KEEP_ALIVE = 72_000
 /** Time limit for request headers, in ms */
 const HEADERS = 10_000
 
-export interface AppOptions extends Omit<Mounting, 'alone'> {
+export interface AppOptions extends Omit<MountOptions, 'alone'> {
   readonly trustProxy?: string | undefined
+  /** absent: the host speaks HTTP */
+  readonly certificates?: Certificates | undefined
   /** Must be called after the last answer; may be called twice. */
   close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
 /** Creates a server with the whole API, ready to listen or for `inject`. On failure, `close` has been called. */
-export async function createApp({ log, trustProxy, ...mounting }: AppOptions): Promise<FastifyInstance> {
+export async function createApp({ log, trustProxy, certificates, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
     childLoggerFactory: requestLog,
@@ -33,7 +37,9 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     // each route has its own deadline for bodies
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
-    http: { headersTimeout: HEADERS },
+    ...(certificates === undefined
+      ? { http: { headersTimeout: HEADERS } }
+      : { https: { ...certificates.options, headersTimeout: HEADERS } }),
     rewriteUrl: ownPath,
     // names of templates and resources may be long, and each byte may take three characters when encoded
     routerOptions: { maxParamLength: 2048 },
@@ -49,6 +55,7 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     reply.header('x-request-id', request.id)
     done()
   })
+  if (app.server instanceof TlsServer) certificates?.keep(app.server)
   app.addHook('onClose', () => mounting.close())
   dropIdleConnections(app)
   try {
@@ -66,7 +73,8 @@ const LOOK = 50
 
 function dropIdleConnections(app: FastifyInstance): void {
   const open = new Set<Socket>()
-  app.server.on('connection', (socket: Socket) => {
+  const event = app.server instanceof TlsServer ? 'secureConnection' : 'connection'
+  app.server.on(event, (socket: Socket) => {
     open.add(socket)
     // a `data` listener would disable Node's fast parser
     socket.once('close', () => open.delete(socket))

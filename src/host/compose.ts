@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
 import { type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
-import { AppError } from '#kernel'
+import { AppError, messageOf } from '#kernel'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
@@ -12,13 +12,16 @@ import { Oidc } from './auth/oidc.ts'
 import { OpenStreams } from './auth/open-streams.ts'
 import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
+import { Certificates } from './certificates.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
+import { DemoPlant } from './demo/demo-plant.ts'
+import type { Demo } from './hosted-service.ts'
 import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
-import type { Mounting } from './mount.ts'
+import type { MountOptions } from './mount.ts'
 import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
@@ -29,7 +32,7 @@ import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
 import { HostTenants } from './open-tenants.ts'
 import { closeAll, makeServices } from './wiring/make-services.ts'
-import { OwnApi } from './own-api.ts'
+import { InternalClient } from './internal-client.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
@@ -59,16 +62,21 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
   }
 }
 
-export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
+export interface HostParts extends Omit<MountOptions, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
-  readonly isNew: boolean
+  readonly certificates?: Certificates | undefined
+  /**
+   * Creates the demo plant in an empty store, or continues the stored one; `log` receives its progress. Returns what to
+   * look at in a new plant. Members of a cluster have none.
+   */
+  openDemo(log: (text: string) => void): Promise<Demo | undefined>
   left(): string
   /** Stops the services and releases the store, even if a step fails. Safe to call twice. */
   close(): Promise<void>
 }
 
-export interface Making {
+export interface HostOverrides {
   readonly services?: ServiceTable
   /** Returns epoch ms; default: a clock that never goes backwards */
   readonly now?: () => number
@@ -85,27 +93,31 @@ export interface Making {
   readonly diskStats?: SpaceStats
 }
 
+/** Interval between looks at the files of the certificate, in ms */
+const CERTIFICATES_MS = 5_000
+
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-export async function compose(config: Config, making: Making = {}): Promise<Composed> {
-  const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
+export async function compose(config: Config, overrides: HostOverrides = {}): Promise<HostParts> {
+  const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = overrides
   const lasting = config.store.medium !== 'memory'
-  if (lasting && making.openStorage === undefined) requireSqlite()
+  if (lasting && overrides.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
   const serviceLog = new HostLog()
   const isMember = config.cluster !== undefined
   const clock = new HostClock(serviceLog, undefined, isMember ? 'database' : 'monotonic')
-  const { now = clock.now } = making
+  const { now = clock.now } = overrides
   const damage = new DamageWatch(serviceLog)
+  const certificates = config.tls && (await Certificates.open(config.tls, { now, logger: serviceLog }))
   const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
     // checked before anything that another version stored is read or replaced
-    if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
+    if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, overrides.timers)
     const isNew = (await storage.tenants()).length === 0
     const own = storage.tenant(HOST_TENANT)
     const records = own.collection(KEY_RECORDS)
-    const keyPairs = new ApiKeys(records, now, making.hashCost)
+    const keyPairs = new ApiKeys(records, now, overrides.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const secret = isMember ? await deploymentSecret(own, ownSecret) : ownSecret
     if (config.store.medium === 'postgres' && !isMember) await requireWhole(own)
@@ -119,9 +131,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     metrics.gauges.watchTotal('damaged-reads', () => damage.count)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
-    const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
+    const threads = overrides.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
     metrics.gauges.watchQueue('work', () => threads.waiting)
-    const timers = making.timers ?? machineTimers
+    const timers = overrides.timers ?? machineTimers
     const changes = new KeyChanges(storage, { elapsed: () => timers.elapsed(), isMember })
     const checkPair = checkPairs(keyPairs, now, changes)
     const openStreams = new OpenStreams({ changes, timers, now })
@@ -130,6 +142,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
+      certificates,
       gauges: metrics.gauges,
       figures: new TenantFigures(metrics.gauges),
       logger: serviceLog,
@@ -137,19 +150,22 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       threads,
       now,
       atLeast: clock.atLeast,
-      plugs: making.plugs ?? (() => NO_PLUGS),
-      plugModules: making.plugModules,
+      plugs: overrides.plugs ?? (() => NO_PLUGS),
+      plugModules: overrides.plugModules,
       checkPair,
       openStreams,
       isToken: (token: string) => tokens.isIssued(token),
-      ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
+      internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
-    const stopFollowing = lasting ? followOnOrder(config.data, clock.follow, timers.every) : () => undefined
+    const stopFollowing = lasting
+      ? followOnOrder(config.data, clock.follow, (ms, work) => timers.every(ms, work))
+      : () => undefined
+    const stopLooking = certificates && timers.every(CERTIFICATES_MS, () => void certificates.look())
     const cluster = isMember
       ? await makeCluster(services, parts, {
           storage,
           secret,
-          timers: making.timers,
+          timers: overrides.timers,
           program,
           compared: clock.compared,
         })
@@ -158,6 +174,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
     const opened = cluster?.tenants ?? tenants
     const lookUp = (tenant: string) => (id: string) => opened.of(tenant).resources?.lookup(id)
+    let plant: DemoPlant | undefined
     let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -169,7 +186,22 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       routing: cluster?.host.routing ?? tenants,
       open: async (closing) => (cluster === undefined ? tenants.start(made, closing) : undefined),
       keyPairs,
-      isNew,
+      certificates,
+      async openDemo(log) {
+        if (cluster !== undefined) return undefined
+        try {
+          if (isNew) await tenants.opened(config.tenant)
+          const services = tenants.find(config.tenant)
+          if (services === undefined) return undefined
+          const dependencies = { tenant: config.tenant, services, timers, now, log }
+          const created = isNew ? await DemoPlant.create(dependencies) : undefined
+          plant = created?.plant ?? (isNew ? undefined : await DemoPlant.resume(dependencies))
+          return created?.demo
+        } catch (error) {
+          log(`the demo plant could not be started: ${messageOf(error)}`)
+          return undefined
+        }
+      },
       serviceLog,
       authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
       auth: {
@@ -184,18 +216,20 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       },
       keeping: { storage, secret, now },
       metrics,
+      tenant: config.tenant,
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
-      ...(making.timers && { timers: making.timers }),
+      ...(overrides.timers && { timers: overrides.timers }),
       ...(cluster && { isReady: () => cluster.host.isMember }),
       async probe() {
         await records.get('-')
         await tryWriting()
-        const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
+        const disk = lasting ? spaceTrouble(config.data, overrides.diskStats) : undefined
         return [disk ?? [], damage.trouble ?? [], (cluster ?? tenants).troubles()].flat()
       },
       warnings: () => [
         ...clock.warnings(),
+        ...(certificates?.warnings() ?? []),
         ...made.flatMap(({ warnings }) => warnings?.() ?? []),
         ...(cluster ?? tenants).warnings(),
       ],
@@ -203,10 +237,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       left: () => left(),
       close: once(() =>
         closeAll([
+          ending('the demo plant', () => plant?.stop()),
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           () => openStreams.stop(),
           stopFollowing,
+          () => stopLooking?.(),
           ...made.toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
           () => {
             left = () => `the service ${tenants.stopping ?? 'of a tenant'} has not ended`

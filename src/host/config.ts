@@ -1,7 +1,6 @@
 /** Reads the options of a host from flags, environment variables and defaults. */
-import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { AppError, durationMs, problemsOfAllowed } from '#kernel'
+import { AppError, problemsOfAllowed } from '#kernel'
 import type { TimeBounds } from '#services/broker/contract'
 import type { OidcClient } from './auth/oidc.ts'
 import { rolesOf } from './auth/roles.ts'
@@ -9,13 +8,41 @@ import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'
 import type { Limits } from './mount.ts'
+import {
+  hostUrlOf,
+  isOn,
+  jwksOf,
+  keptOf,
+  type KeptInputs,
+  keyOf,
+  lengthOf,
+  nonEmpty,
+  type ObjectsChoice,
+  objectsOf,
+  originOf,
+  proxiesOf,
+  secretOf,
+  servicesOf,
+  spanOf,
+  type StoreChoice,
+  storeOf,
+  wholeUpTo,
+} from './option-values.ts'
+import type { TlsFiles } from './certificates.ts'
 import { isTenant } from './tenant.ts'
 
 export interface Config {
   readonly port: number
   readonly host: string
-  /** MQTT port at the same address; 0: chosen by the system; undefined: no MQTT */
+  /** Certificate of HTTPS and MQTT over TLS; undefined: HTTP */
+  readonly tls: TlsFiles | undefined
+  /** MQTT port; 0: chosen by the system; undefined: no MQTT */
   readonly mqtt: number | undefined
+  /** Port of MQTT over TLS; 0: chosen by the system; undefined: none */
+  readonly mqtts: number | undefined
+  readonly mqttHost: string
+  /** Port of metrics and probes without credentials; undefined: none */
+  readonly metricsPort: number | undefined
   readonly data: string
   readonly store: StoreChoice
   /** Absolute path of the folder for object contents; undefined: inside the data folder */
@@ -43,13 +70,12 @@ export interface Config {
   readonly duplicates: (typeof DUPLICATES)[number]
   /** Time in ms during which duplicates are detected */
   readonly dedupWindow: number
-  /** Limits for stored inputs of tasks; undefined: inputs are not stored */
-  readonly keepInputs: { readonly ageMs: number; readonly bytes: number } | undefined
+  readonly keepInputs: KeptInputs
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
   /** Client of the issuer by which browsers sign in */
   readonly oidc: OidcClient | undefined
-  readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
+  readonly objects: ObjectsChoice
   /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
   /** Separate origin for webscripts and public objects, without API routes; undefined: they share the API's origin */
@@ -78,9 +104,6 @@ export interface SharedKeys {
   readonly objects: Uint8Array
 }
 
-export type StoreChoice =
-  { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
-
 /** Command-line option with its flag, environment variable and default. */
 export interface Option {
   /** Flag name, as in `--log-level` */
@@ -100,6 +123,31 @@ export const OPTIONS = {
     env: 'REFLEXARC_MQTT',
     value: 'port',
     help: 'also speak MQTT there, such as 1883; off without',
+  },
+  mqtts: {
+    flag: 'mqtts',
+    env: 'REFLEXARC_MQTTS',
+    value: 'port',
+    help: 'also speak MQTT over TLS there, such as 8883; off without',
+  },
+  mqttHost: {
+    flag: 'mqtt-host',
+    env: 'REFLEXARC_MQTT_HOST',
+    value: 'address',
+    help: 'where to listen for MQTT; default the address of --host',
+  },
+  tlsCert: {
+    flag: 'tls-cert',
+    env: 'REFLEXARC_TLS_CERT',
+    value: 'file',
+    help: 'certificate and its chain (PEM); the host then speaks HTTPS; read again when the file changes',
+  },
+  tlsKey: { flag: 'tls-key', env: 'REFLEXARC_TLS_KEY', value: 'file', help: 'private key of --tls-cert (PEM)' },
+  metricsPort: {
+    flag: 'metrics-port',
+    env: 'REFLEXARC_METRICS_PORT',
+    value: 'port',
+    help: 'serve /metrics, /live, /ready and /health there over HTTP, without a key',
   },
   data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'folder of all data' },
   store: {
@@ -161,7 +209,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_REQUIRE_PINNED',
     help: 'refuse functions whose requirements.txt leaves a version open',
   },
-  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
+  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo plant' },
   logLevel: {
     flag: 'log-level',
     env: 'REFLEXARC_LOG_LEVEL',
@@ -356,7 +404,18 @@ export function readConfig(given: Given, env: Environment, services: readonly st
 
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually has 1883')
+  const mqtts = read('mqtts', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT over TLS usually has 8883')
+  const metricsPort = read('metricsPort', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
+  const mqttHost = read('mqttHost', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
+  const [cert, tlsKey] = [text('tlsCert'), text('tlsKey')]
+  const tls = cert !== undefined && tlsKey !== undefined ? { cert: resolve(cert), key: resolve(tlsKey) } : undefined
+  if (tls === undefined && (cert ?? tlsKey) !== undefined) {
+    problems.push('--tls-cert and --tls-key: one is missing; write both, or neither for HTTP')
+  }
+  if (tls === undefined && mqtts !== undefined) {
+    problems.push('--mqtts: --tls-cert and --tls-key are missing; name the files of the certificate and its key')
+  }
   const store = read('store', storeOf, 'write sqlite:, memory: or postgres://user@host/database')
   const tenant = read(
     'tenant',
@@ -429,6 +488,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     problems.push(
       `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
+  if (cluster !== undefined && mqtts !== undefined && mqtt === undefined) {
+    problems.push('--mqtts: hosts of a cluster forward connections to the --mqtt port of each other; write it too')
+  }
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 
   const issuer = text('issuer')
@@ -437,7 +499,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   return {
     port: port ?? 0,
     host: host ?? '',
+    tls,
     mqtt,
+    mqtts,
+    mqttHost: mqttHost ?? host ?? '',
+    metricsPort,
     data,
     store: store ?? { medium: 'memory' },
     blobs: shared.blobs === undefined ? undefined : resolve(shared.blobs),
@@ -477,109 +543,4 @@ export function readConfig(given: Given, env: Environment, services: readonly st
       ...(audience !== undefined && { audience }),
     },
   }
-}
-
-function isOn(text: string | undefined): boolean {
-  return text === 'true' || text === '1'
-}
-
-/** Parses a duration to ms; `off` means `Infinity`. */
-function spanOf(text: string): number | undefined {
-  return text === 'off' ? Infinity : lengthOf(text)
-}
-
-/** Parses a duration to ms. */
-function lengthOf(text: string): number | undefined {
-  try {
-    const ms = durationMs(text)
-    return ms >= 0 ? ms : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function keptOf(text: string): Config['keepInputs'] | 'nothing' {
-  if (text === '0') return 'nothing'
-  const parts = text.split(',').map((part) => part.trim())
-  const sizes = parts.flatMap((part) => sizeOf(part) ?? [])
-  const ages = parts.flatMap((part) => (sizeOf(part) === undefined ? (lengthOf(part) ?? []) : []))
-  if (sizes.length > 1 || ages.length > 1 || sizes.length + ages.length < parts.length) return undefined
-  const [ageMs = Infinity] = ages
-  const [bytes = Infinity] = sizes
-  return ageMs > 0 && bytes > 0 ? { ageMs, bytes } : undefined
-}
-
-const SIZES = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const
-
-/** Parses a size to bytes. */
-function sizeOf(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT]B)$/i.exec(text) ?? []
-  return unit === undefined ? undefined : Number(count) * SIZES[unit.toUpperCase() as keyof typeof SIZES]
-}
-
-function wholeUpTo(most: number): (text: string) => number | undefined {
-  return (text) => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined)
-}
-
-function nonEmpty(text: string): string | undefined {
-  return text.trim() === '' ? undefined : text
-}
-
-export function storeOf(text: string): StoreChoice | undefined {
-  if (text === 'sqlite:') return { medium: 'sqlite' }
-  if (text === 'memory:') return { medium: 'memory' }
-  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined
-}
-
-function objectsOf(text: string): Config['objects'] | undefined {
-  if (text === 'files:') return { kind: 'files' }
-  return /^s3:\/\/[^/?]+/.test(text) && URL.canParse(text) ? { kind: 's3', url: text } : undefined
-}
-
-function hostUrlOf(text: string): string | undefined {
-  const { protocol = '', search = '', hash = '', username = '' } = URL.canParse(text) ? new URL(text) : {}
-  const isHost = /^https?:$/.test(protocol) && search === '' && hash === '' && username === ''
-  return isHost ? text.replace(/\/+$/, '') : undefined
-}
-
-function originOf(text: string): string | undefined {
-  const url = hostUrlOf(text)
-  return url !== undefined && new URL(url).pathname === '/' ? new URL(url).origin : undefined
-}
-
-function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {
-  const names = [...new Set(list.split(',').map((name) => name.trim()))]
-  return names.every((name) => known.includes(name)) ? names : undefined
-}
-
-const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal']
-
-function proxiesOf(list: string): string | undefined {
-  const names = list.split(',').map((name) => name.trim())
-  return names.every(isNetwork) ? names.join(',') : undefined
-}
-
-function isNetwork(name: string): boolean {
-  if (NAMED_NETWORKS.includes(name)) return true
-  const [address = '', bits, ...more] = name.split('/')
-  const version = isIP(address)
-  if (version === 0 || more.length > 0) return false
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128))
-  )
-}
-
-function keyOf(text: string): string | undefined {
-  return /^[!-9;-~]{1,128}$/.test(text) ? text : undefined
-}
-
-function secretOf(text: string): string | undefined {
-  return /^[!-~]{1,256}$/.test(text) ? text : undefined
-}
-
-function jwksOf(text: string): URL | undefined {
-  if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname)
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere) ? url : undefined
 }

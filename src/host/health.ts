@@ -1,5 +1,5 @@
-/** Serves the health route of the host. */
-import type { FastifyInstance } from 'fastify'
+/** Serves the health and the probes of the host. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isFromHere } from './auth/authenticate.ts'
 
 export interface Health {
@@ -10,17 +10,19 @@ export interface Health {
 }
 
 /**
- * 503 while starting or failing. Only this machine and the log see troubles; warnings keep 200, as a restart would not
- * fix them.
+ * `/health` and `/ready` are 503 while starting or failing. Only this machine and the log see troubles; warnings keep
+ * 200, as a restart would not fix them. `/live` is 200 as long as the process answers.
  */
-export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = () => true }: Health): void {
+export function healthRoutes(app: FastifyInstance, { probe, warnings, isReady = () => true }: Health): void {
   const schema = {
-    summary: 'Whether the host works',
     tags: ['host'],
     security: [],
     response: { '2xx': STATUS, 503: STATUS },
   }
-  app.get('/health', { config: { scope: 'public' }, schema }, async (request, reply) => {
+  const config = { scope: 'public' } as const
+  const live = { ...schema, summary: 'Whether the process answers', response: { '2xx': STATUS } }
+  app.get('/live', { config, schema: live }, () => ({ status: 'ok' }))
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!isReady()) return reply.code(503).send({ status: 'starting' })
     try {
       const troubles = await probe()
@@ -34,7 +36,9 @@ export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = (
       reply.code(503)
       return { status: 'failing' }
     }
-  })
+  }
+  app.get('/health', { config, schema: { ...schema, summary: 'Whether the host works' } }, answer)
+  app.get('/ready', { config, schema: { ...schema, summary: 'Whether the host can answer requests' } }, answer)
 }
 
 const STATUS = {

@@ -16,11 +16,10 @@ export interface HostedService {
   readonly description: string
   /** Path of a GET with a visible result, shown in the host's first curl example */
   readonly example?: string
-  /** Fills an empty store with a small example; called once, after `start`. */
-  demo?(tenant: string): Promise<Demo>
   /** Adds the routes with their full paths. Hooks must stay inside `app`, the service's own scope. */
   routes(app: FastifyInstance): void | Promise<void>
-  readonly address?: () => string | undefined
+  /** Addresses of listeners beside that of the API */
+  readonly addresses?: () => readonly string[]
   /** Error format of this service; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   readonly open?: (parts: TenantDependencies) => TenantService
@@ -47,9 +46,9 @@ export interface DemoRequest {
   readonly body?: object
 }
 
-/** Whether a route requires credentials. Routes with scope `public` or `loopback` check their callers themselves. */
+/** Whether a route requires credentials. Routes with scope `public` check their callers themselves. */
 export function asksForKey({ scope }: { readonly scope?: string }): boolean {
-  return scope !== 'public' && scope !== 'loopback'
+  return scope !== 'public'
 }
 
 declare module 'fastify' {

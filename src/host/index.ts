@@ -2,9 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 import { firstPair } from './auth/first-pair.ts'
 import type { KeyPair } from './auth/api-keys.ts'
-import { compose, type Making } from './compose.ts'
+import { compose, type HostOverrides } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
-import { makeDemos } from './demo.ts'
 import type { Plug } from '#plug'
 import { mount } from './mount.ts'
 import { SERVICES } from './wiring/service-table.ts'
@@ -14,11 +13,14 @@ import { SERVICES } from './wiring/service-table.ts'
  * `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ... Environment variables are ignored. A `prefix` puts all
  * routes below a path.
  */
-export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs'> {
+export interface HostOptions extends Omit<
+  Given,
+  'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs' | 'metricsPort'
+> {
   /** Your own plugs, made by `definePlug`, in addition to the built-in ones */
   readonly plugs?: readonly Plug[]
   readonly prefix?: string
-  /** Whether an empty store receives the demo data of `reflexarc serve`; default false */
+  /** Whether an empty store receives the demo plant of `reflexarc serve`; default false */
   readonly demo?: boolean
   /** Called once with a newly generated first pair, whose secret is not stored. */
   readonly onFirstPair?: (pair: KeyPair) => void
@@ -32,10 +34,10 @@ export function host(app: FastifyInstance, options: HostOptions): Promise<void> 
   return mountHost(app, options, {})
 }
 
-export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
+export async function mountHost(app: FastifyInstance, options: HostOptions, overrides: HostOverrides): Promise<void> {
   const { onFirstPair, prefix: _prefix, demo = false, plugs, ...given } = options
-  const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
-  const composed = await compose(config, { ...(plugs && { plugs: () => plugs }), ...making })
+  const config = readConfig(given, {}, [...(overrides.services ?? SERVICES).keys()])
+  const composed = await compose(config, { ...(plugs && { plugs: () => plugs }), ...overrides })
   app.addHook('onClose', () => composed.close())
   try {
     const first = await firstPair(composed.keyPairs, config)
@@ -45,7 +47,7 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })
-    if (demo && composed.isNew) await makeDemos(composed.services, config.tenant)
+    if (demo) await composed.openDemo((text) => app.log.info(text))
   } catch (error) {
     // if the server fails to start, its owner may never close it
     await composed.close()

@@ -1,6 +1,7 @@
 /** Binds the address that a host listens on. */
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { Server as TlsServer } from 'node:tls'
 import { AppError, messageOf } from '#kernel'
 
 export interface Address {
@@ -29,7 +30,7 @@ export async function listen(app: FastifyInstance, address: Address): Promise<st
     throw cannotListen(address, error)
   }
   const { port } = app.server.address() as AddressInfo
-  return `http://${named(address.host)}:${port}`
+  return `${app.server instanceof TlsServer ? 'https' : 'http'}://${named(address.host)}:${port}`
 }
 
 function named(host: string): string {

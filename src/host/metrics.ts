@@ -1,6 +1,8 @@
 /** Collects and serves the metrics of a host in Prometheus format. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { AppError } from '#kernel'
+import { isFromHere } from './auth/authenticate.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Gauges, Kept, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
@@ -58,9 +60,13 @@ export class Metrics {
   }
 }
 
-/** Adds `GET /metrics`, only for requests from this machine. */
-export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get('/metrics', { config: { scope: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
+/** Adds `GET /metrics` for requests from this machine and for keys of one tenant; without a tenant, for all. */
+export function metricsRoute(app: FastifyInstance, metrics: Metrics, tenant?: string): void {
+  const config = { scope: 'read', isOpenHere: true } as const
+  app.get('/metrics', { config, schema: { hide: true } }, async (request, reply) => {
+    if (tenant !== undefined && request.tenant !== tenant && !isFromHere(request)) {
+      throw new AppError('FORBIDDEN', `The metrics are those of all tenants; use a key of the tenant ${tenant}`)
+    }
     const text = await metrics.text()
     return reply.type(metrics.contentType).send(text)
   })

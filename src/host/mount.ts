@@ -2,7 +2,7 @@
  * Mounts the whole API on a Fastify scope. All hooks and routes stay inside the scope, so that other routes of the
  * server are unaffected and several hosts can share one process.
  *
- * MOUNT-1 every route requires credentials, unless its scope is `public` or `loopback`
+ * MOUNT-1 every route requires credentials, unless its scope is `public`
  * MOUNT-2 a failed request is answered in its service's error format, without internals
  * MOUNT-3 bodies that exceed the size or depth, or have the wrong type, for their route are rejected
  * MOUNT-4 every route of a service declares the scope that it requires
@@ -21,7 +21,7 @@ import { authenticate, type AuthenticationDependencies } from './auth/authentica
 import { errorHandler } from './errors.ts'
 import { consoleRoutes } from './console.ts'
 import { plainErrorBody } from './failure.ts'
-import { healthRoute } from './health.ts'
+import { healthRoutes } from './health.ts'
 import type { HostLog } from './host-log.ts'
 import { keepAnswers, type KeepingOptions } from './idempotency/keep-answers.ts'
 import { readJsonBodies } from './json-body.ts'
@@ -30,7 +30,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import { asksForKey, type HostedService } from './hosted-service.ts'
-import { ledBy } from './led-header.ts'
+import { causationIn } from './causation-header.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
@@ -48,7 +48,7 @@ export interface MountedCluster {
   introduce(app: FastifyInstance): void
 }
 
-export interface Mounting {
+export interface MountOptions {
   readonly services: readonly HostedService[]
   /** Opens tenants before the services start. `closing` is the signal passed to `HostedService.start`. */
   open(closing: AbortSignal): Promise<void>
@@ -59,6 +59,8 @@ export interface Mounting {
   readonly authentication: AuthenticationDependencies
   readonly auth: AuthRoutes
   readonly metrics: Metrics
+  /** The first tenant, whose keys may read the metrics of all */
+  readonly tenant: string
   readonly keeping: KeepingOptions
   readonly limits: Limits
   readonly timers?: Timers
@@ -75,9 +77,9 @@ export interface Mounting {
   readonly isOnWebscriptOrigin?: IsOnOrigin
 }
 
-export async function mount(app: FastifyInstance, mounting: Mounting): Promise<void> {
-  const { services, authentication, metrics, limits } = mounting
-  mounting.serviceLog?.goTo(app.log)
+export async function mount(app: FastifyInstance, options: MountOptions): Promise<void> {
+  const { services, authentication, metrics, limits } = options
+  options.serviceLog?.goTo(app.log)
   const known = new KnownRoutes()
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
@@ -87,7 +89,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   if (!app.hasRequestDecorator('led')) {
     app.decorateRequest('led', {
       getter(this: FastifyRequest) {
-        return ledBy(this.headers)
+        return causationIn(this.headers)
       },
     })
   }
@@ -102,34 +104,34 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
-  keepAnswers(app, mounting.keeping)
+  keepAnswers(app, options.keeping)
   app.addHook('onRequest', (_request, _reply, done) => done(closing.signal.aborted ? stopping() : undefined))
-  watchAnswers(app, limits.requestMs, mounting.timers)
+  watchAnswers(app, limits.requestMs, options.timers)
   metrics.watch(app)
   logRequests(app)
   app.addHook('onRequest', refuseTwoHosts)
-  if (mounting.isOnWebscriptOrigin !== undefined) keepOff(app, mounting.isOnWebscriptOrigin)
+  if (options.isOnWebscriptOrigin !== undefined) keepOff(app, options.isOnWebscriptOrigin)
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
     // browsers are redirected even without credentials
     reply.header('vary', 'accept').redirect(`${app.prefix}/console/`)
   })
-  mounting.cluster?.introduce(app)
+  options.cluster?.introduce(app)
   authenticate(app, authentication)
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
-  await mounting.routing.addTo(app)
-  if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
+  await options.routing.addTo(app)
+  if (options.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)
   await app.register(async (own) => {
     known.watch(own, plainErrorBody)
     const routes = declared(own)
-    healthRoute(own, mounting)
-    metricsRoute(own, metrics)
+    healthRoutes(own, options)
+    metricsRoute(own, metrics, options.tenant)
     consoleRoutes(own)
     rootRoute(own, services)
-    await authRoutes(own, mounting.auth)
+    await authRoutes(own, options.auth)
     requireScopes('the host', routes)
   })
   for (const service of services) {
@@ -147,7 +149,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
       requireScopes(service.name, routes)
     })
   }
-  await mounting.open(closing.signal)
+  await options.open(closing.signal)
   for (const service of services) await service.start?.(closing.signal)
 }
 

@@ -2,7 +2,7 @@
  * Provides example bodies for operations: a boiler with its type, rule and alarm. test/host/openapi-examples.test.ts
  * sends them in this order.
  */
-import { DEMO_TEMPLATE } from './demo.ts'
+import { DEMO_TEMPLATE } from './demo/demo-rules.ts'
 
 const { sensors, relations, actuators, triggers } = DEMO_TEMPLATE
 const GRAPH = { sensors, relations, actuators, triggers }

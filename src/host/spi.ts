@@ -3,16 +3,8 @@
  * hosts.
  */
 export { isOrdered, LOOK_MS, orderFollowing, withdrawOrder } from './clock-order.ts'
-export {
-  type Config,
-  type Environment,
-  type Given,
-  type Option,
-  OPTIONS,
-  readConfig,
-  type StoreChoice,
-  storeOf,
-} from './config.ts'
+export { type Config, type Environment, type Given, type Option, OPTIONS, readConfig } from './config.ts'
+export { type StoreChoice, storeOf } from './option-values.ts'
 export { readKey, tokenKey } from './data-folder.ts'
 export type { DemoRequest } from './hosted-service.ts'
 export { openMedium } from './open-medium.ts'

@@ -77,7 +77,7 @@ export class TypeRunner {
   wake(): void {
     if (this.#isStopped) return
     this.#isWoken = true
-    this.#looking ??= this.#lookOn()
+    this.#looking ??= this.#lookUntilIdle()
   }
 
   cancelled(id: string): void {
@@ -101,7 +101,7 @@ export class TypeRunner {
     return this.#looking === undefined ? running : [this.#looking, ...running]
   }
 
-  async #lookOn(): Promise<void> {
+  async #lookUntilIdle(): Promise<void> {
     // let the response to the request be sent first
     await this.#dependencies.timers.breathe()
     try {

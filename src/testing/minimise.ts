@@ -31,7 +31,7 @@ export async function minimise(
     await withoutMessages(() => best, attempt)
     await withoutCrashes(() => best, attempt)
     for (let i = best.messages.length - 1; i >= 0; i--) {
-      for (const tamer of tamerMessages(best.messages, i))
+      for (const tamer of simplerMessages(best.messages, i))
         await attempt({ messages: replaced(best.messages, i, tamer) })
       await attempt(inEvenTime(best.messages, i))
     }
@@ -77,7 +77,7 @@ async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<vo
  * Replaces one value of a message by the previous value of the same resource. This fills a hole, replaces NaN or a text
  * by a number, or keeps a value constant.
  */
-function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
+function simplerMessages(messages: readonly Message[], i: number): readonly Message[] {
   const message = messages[i]
   if (message === undefined) return []
   const others = [...messages.slice(0, i).reverse(), ...messages.slice(i + 1)]

@@ -36,7 +36,7 @@ describe('reflexarc keys', () => {
     expect(shown.stdout + north.stdout).not.toContain(pair.secret)
 
     {
-      await using host = new Served(place.path, [])
+      await using host = new Served(place.path, ['--empty'])
       const { url } = await host.ready()
       expect(await statusOf(url, pair)).toBe(200)
       await host.end('SIGTERM')
@@ -51,7 +51,7 @@ describe('reflexarc keys', () => {
       stdout: '',
       stderr: `error: unknown key "${pair.key}"; "reflexarc keys list" shows all\n`,
     })
-    await using host = new Served(place.path, [])
+    await using host = new Served(place.path, ['--empty'])
     expect(await statusOf((await host.ready()).url, pair)).toBe(401)
   })
 
@@ -62,7 +62,7 @@ describe('reflexarc keys', () => {
   })
 
   it('says that a host runs on the folder', async () => {
-    await using host = new Served(place.path, [])
+    await using host = new Served(place.path, ['--empty'])
     await host.ready()
     const { code, stdout, stderr } = await place.cli(['keys', 'list'])
     expect([code, stdout]).toEqual([1, ''])

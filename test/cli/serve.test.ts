@@ -35,17 +35,22 @@ describe('reflexarc serve', () => {
       expect(await statusOf(asked, `${user}x`)).toBe(401)
     })
 
-    it('shows life: a task, a value for it, and why it fired', async () => {
+    it('shows life: a plant that sends data, an explanation, and alarms', async () => {
       const { url, user, demo } = shown
-      const [send = '', why = ''] = demo
+      const [why = '', alarms = ''] = demo
       expect(demo).toHaveLength(2)
-      expect(mustRun('bash', ['-c', `${send} -s`], place.path)).toBe('{"taken":true}')
-      const { fired } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explained
-      expect(fired?.why.sensors.map(({ node, state }) => [node, state])).toEqual([
-        ['temperature', 'Above'],
-        ['pump_runs', 'False'],
-      ])
+      const { text } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explained
+      expect(text.sentence).toMatch(/^alarm (?:has not fired|fired at .*, because hot_and_still is TRUE)\.$/)
+      expect(JSON.parse(mustRun('bash', ['-c', `${alarms} -s`], place.path))).toHaveProperty('alarms')
       expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(200)
+    })
+
+    it('has no plant any more after `reflexarc demo reset`', async () => {
+      const { url, user } = shown
+      const [key = '', secret = ''] = user.split(':')
+      const reset = ['demo', 'reset', '--url', url, '--key', key, '--secret', secret]
+      expect(await place.cli(reset)).toMatchObject({ code: 0, stdout: 'the demo plant is removed\n' })
+      expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(404)
     })
 
     it('opens to a token made beside it', async () => {
@@ -104,7 +109,7 @@ describe('reflexarc serve', () => {
 
   it('takes the pair that it is given, and prints no secret', async () => {
     using place = new Workspace({})
-    await using host = new Served(place.path, ['--store', 'memory:'], {
+    await using host = new Served(place.path, ['--store', 'memory:', '--empty'], {
       REFLEXARC_API_KEY: 'my-key',
       REFLEXARC_API_SECRET: 'my-secret',
     })

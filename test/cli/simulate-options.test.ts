@@ -37,7 +37,7 @@ describe('readOptions', () => {
     const { reading } = readOptions('r.json', { ...flags, unit: 'us', encoding: 'latin1', types: 'a=text' })
     expect(reading).toEqual({ unit: 'us', encoding: 'latin1', types: new Map([['a', 'text']]) })
     expect(() => readOptions('r.json', { ...flags, unit: 'days', encoding: 'ascii', types: 'a' })).toThrow(
-      /--unit: "days" is not a unit; write one of s, ms, us\n.*--encoding: "ascii" is not read; write one of utf-8, latin1\n.*--types: "a" is not a valid metric type/,
+      /--unit: "days" is not valid; write one of s, ms, us\n.*--encoding: "ascii" is not valid; write one of utf-8, latin1\n.*--types: "a" is not a valid metric type/,
     )
   })
 

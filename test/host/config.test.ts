@@ -20,6 +20,7 @@ describe('the options', () => {
     expect(read()).toEqual({
       port: 8080,
       host: '127.0.0.1',
+      mqttHost: '127.0.0.1',
       data: resolve('data'),
       store: { medium: 'sqlite' },
       pair: undefined,
@@ -61,6 +62,9 @@ describe('the options', () => {
     ['paths', { plugs: ['a.mjs', 'b, c'] }, {}, { plugs: ['a.mjs', 'b, c'] }],
     ['paths from outside', {}, { REFLEXARC_PLUGS: 'a.mjs, b' }, { plugs: ['a.mjs', 'b'] }],
     ['no demo', { empty: true }, {}, { demo: false }],
+    ['TLS', { tlsCert: 'a.crt', tlsKey: 'a.key' }, {}, { tls: { cert: resolve('a.crt'), key: resolve('a.key') } }],
+    ['MQTT on the address of the host', { host: '0.0.0.0' }, {}, { mqttHost: '0.0.0.0' }],
+    ['MQTT on another address', { mqttHost: '::' }, {}, { mqttHost: '::' }],
     ['duplicates', { duplicates: 'take', dedupWindow: 'PT1H' }, {}, { duplicates: 'take', dedupWindow: 3_600_000 }],
     ['kept inputs', { keepInputs: '500 MB' }, {}, { keepInputs: { ageMs: Infinity, bytes: 5e8 } }],
     ['kept inputs by age', { keepInputs: 'PT1H' }, {}, { keepInputs: { ageMs: 3_600_000, bytes: Infinity } }],
@@ -103,6 +107,8 @@ describe('the options', () => {
   it.each<[Given, string]>([
     [{ port: '65536' }, '--port: "65536" cannot be used; write a number from 0 to 65535'],
     [{ port: '8080x' }, '--port: "8080x" cannot be used; write a number from 0 to 65535'],
+    [{ tlsKey: 'a' }, '--tls-cert and --tls-key: one is missing; write both, or neither for HTTP'],
+    [{ mqtts: 8883 }, '--mqtts: --tls-cert and --tls-key are missing; name the files of the certificate and its key'],
     [{ host: ' ' }, '--host: " " cannot be used; write an address such as 127.0.0.1 or 0.0.0.0'],
     [
       { store: 'mysql://a:b@c/d' },

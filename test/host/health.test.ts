@@ -36,3 +36,18 @@ describe('GET /health', () => {
     expect(await versions()).toBe(1)
   })
 })
+
+describe('the probes', () => {
+  it.each([
+    ['/live', 200, { status: 'ok' }],
+    ['/ready', 503, { status: 'failing' }],
+    ['/health', 503, { status: 'failing' }],
+  ])('%s is %s while the store is broken', async (url, status, body) => {
+    await using host = await sampleHost()
+    const ask = async () => (await host.app.inject({ url, remoteAddress: '10.0.0.1' })).statusCode
+    expect(await ask()).toBe(200)
+    host.store.broken = true
+    const answer = await host.app.inject({ url, remoteAddress: '10.0.0.1' })
+    expect([answer.statusCode, answer.json()]).toEqual([status, body])
+  })
+})

@@ -5,7 +5,7 @@ import { createClient, type Client } from '../../src/client.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import type { Making } from '../../src/host/compose.ts'
+import type { HostOverrides } from '../../src/host/compose.ts'
 
 export interface ListeningHost {
   readonly url: string
@@ -17,7 +17,7 @@ export interface ListeningHost {
 }
 
 /** `more`: options in addition to the key pair, or instead of a store in memory. */
-export async function listeningHost(more: Given = {}, making: Making = {}): Promise<ListeningHost> {
+export async function listeningHost(more: Given = {}, making: HostOverrides = {}): Promise<ListeningHost> {
   const credentials = { key: 'k', secret: 'a-secret' }
   const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent', ...more }
   const config = readConfig(given, {}, [...SERVICES.keys()])

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Metrics } from '../../src/host/metrics.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost } from '../../src/host/running-host.ts'
 import { sampleHost } from './sample-host.ts'
 
 /** Returns the values in the metrics text, by name and labels. */
@@ -88,12 +90,35 @@ describe('GET /metrics', () => {
     [{ remoteAddress: '127.8.8.8' }, 200],
     [{ remoteAddress: '::1' }, 200],
     [{ remoteAddress: '::ffff:127.0.0.1' }, 200],
-    [{ remoteAddress: '10.0.0.1' }, 403],
-    [{ remoteAddress: '::ffff:10.0.0.1' }, 403],
-    [{ remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '10.0.0.1' } }, 403],
-    [{ remoteAddress: '127.0.0.1', headers: { forwarded: 'for=10.0.0.1' } }, 403],
-  ])('answers this machine alone: %j is %i', async (from, status) => {
+    [{ remoteAddress: '10.0.0.1' }, 401],
+    [{ remoteAddress: '::ffff:10.0.0.1' }, 401],
+    [{ remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '10.0.0.1' } }, 401],
+    [{ remoteAddress: '127.0.0.1', headers: { forwarded: 'for=10.0.0.1' } }, 401],
+  ])('without credentials answers this machine alone: %j is %i', async (from, status) => {
     await using host = await sampleHost()
     expect((await host.app.inject({ ...get, ...from })).statusCode).toBe(status)
+  })
+
+  it.each([
+    ['of the first tenant', 'one', 200],
+    ['of another tenant', 'other', 403],
+  ])('with a key %s', async (_whose, tenant, status) => {
+    await using host = await sampleHost({ tenant })
+    expect((await host.ask({ ...get, remoteAddress: '10.0.0.1' })).statusCode).toBe(status)
+  })
+
+  it('has a port of its own, with the probes, for which no credentials are needed', async () => {
+    const given = { store: 'memory:', port: 0, metricsPort: 0, key: 'k', secret: 's', empty: true, only: 'vault' }
+    const host = await startHost(readConfig(given, {}, ['vault']), { write: () => undefined }, { hashCost: 2 })
+    const [url = ''] = host.also
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+    const headers = { 'x-forwarded-for': '10.0.0.1' }
+    expect(await (await fetch(url, { headers })).text()).toContain('reflexarc_commits_total')
+    for (const path of ['/live', '/ready', '/health']) {
+      expect((await fetch(new URL(path, url), { headers })).status).toBe(200)
+    }
+    expect((await fetch(new URL('/vault/v1/secrets', url))).status).toBe(404)
+    await host.stop()
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 })

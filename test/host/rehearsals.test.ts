@@ -58,6 +58,38 @@ it('rehearses a fleet by its type on what was posted, and makes nothing', async 
   expect(await host.done('GET', '/alarm/alarms')).toMatchObject({ alarms: [] })
 })
 
+it('shows sensors the stored data of that time', async () => {
+  for (const [i, pressure] of [1, 2, 3].entries())
+    await host.done('POST', '/resources/pump/events', { timestamp: FROM + (2 * i - 1) * MINUTE, pressure })
+  const rule = {
+    ...RULE,
+    sensors: [
+      RULE.sensors[0],
+      { label: 'newest', name: 'getLatestMetrics', resource: '$', properties: { resource: 'pump' } },
+      {
+        label: 'peak',
+        name: 'getMetricValue',
+        resource: '$',
+        properties: { resource: 'pump', metric: 'pressure', aggregate: 'max' },
+      },
+    ],
+    actuators: [
+      {
+        ...RULE.actuators[0],
+        properties: { type: 'HOT', text: '{{newest.pressure}} {{peak.result}}' },
+      },
+    ],
+  }
+  const body = { rule, resources: ['boiler-1'], source: { from: '-2h' }, calls: 'live' }
+  expect(await rehearsed(body)).toMatchObject({
+    status: 'done',
+    effects: [
+      { time: FROM + MINUTE, properties: { text: '2 2' } },
+      { time: FROM + 4 * MINUTE, properties: { text: '3 3' } },
+    ],
+  })
+})
+
 it('rejects a resource of another tenant as one that does not exist', async () => {
   const body = { rule: RULE, resources: ['boiler-1'], source: { from: '-2h' } }
   expect(await host.ask('POST', '/api/rehearsals', body, 'umbrella')).toMatchObject({

@@ -1,7 +1,7 @@
 /** Creates a host with all services and two tenants, without a socket, and in memory unless a folder is given. */
 import type { InjectOptions } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
-import { compose, type Making } from '../../src/host/compose.ts'
+import { compose, type HostOverrides } from '../../src/host/compose.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
@@ -10,7 +10,7 @@ export type Body = Record<string, unknown>
 export type WholeHost = Awaited<ReturnType<typeof wholeHost>>
 
 /** Keys: acme and umbrella belong to the tenants of the same names, and bob to acme; every secret is s. */
-export async function wholeHost(given: Given = {}, making: Making = {}) {
+export async function wholeHost(given: Given = {}, making: HostOverrides = {}) {
   const services = making.services ?? SERVICES
   const where = given.data === undefined && { store: 'memory:' }
   const config = readConfig({ ...where, ...given }, {}, [...services.keys()])

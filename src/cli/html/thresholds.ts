@@ -20,7 +20,9 @@ const MAX_CODE = 10_000
 /** `variables`: values that override those of the rule. */
 export function thresholdsOf(rule: Rule | Template, variables: Properties = {}): readonly Threshold[] {
   const task = 'name' in rule ? rule.taskDefaults : rule.task
-  const known: Properties = { ...task?.variables, ...variables }
+  const declared = 'name' in rule ? (rule.variables ?? []) : []
+  const defaults = Object.fromEntries(declared.map(({ name, defaultValue }) => [name, defaultValue]))
+  const known: Properties = { ...defaults, ...task?.variables, ...variables }
   return (rule.sensors ?? []).flatMap(({ label, properties = {} }) => thresholdsOfSensor(label, properties, known))
 }
 

@@ -20,6 +20,7 @@ export function layered(
   nodes: readonly Sized[],
   edges: readonly { readonly from: string; readonly to: string }[],
 ): Placed {
+  if (nodes.length === 0) return { width: 0, height: 0, at: new Map() }
   const graph = new graphlib.Graph({ multigraph: false })
   graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 54, marginx: MARGIN, marginy: MARGIN })
   graph.setDefaultEdgeLabel(() => ({}))

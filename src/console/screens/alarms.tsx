@@ -1,6 +1,7 @@
 /** The alarms: those that need action first, with why and history of the chosen one. Triage by keyboard. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Alarm } from '#services/alarms/contract'
+import type { Explanation, ExplanationText } from '#services/rules/contract'
 import { now } from '../connection.ts'
 import { useKeys } from '../keys.ts'
 import { useLoad } from '../loading.ts'
@@ -10,9 +11,8 @@ import { AlarmState, Severity, severityWord } from '../parts/marks.tsx'
 import { go, path, query, setQuery, to, withQuery } from '../router.ts'
 import { api, may } from '../session.ts'
 import { nameCrumb } from '../shell/crumb-names.ts'
-import { alarmsAnswer, bySeverity, historyLine } from '../words/alarms.ts'
+import { alarmsAnswer, bySeverity, historyLine, whySentence } from '../words/alarms.ts'
 import { countText } from '../words/numbers.ts'
-import type { ExplanationText } from '../words/explanation.ts'
 import { lengthText } from '../words/times.ts'
 import { changeStatus } from './acknowledge.ts'
 import { Why } from './why.tsx'
@@ -249,11 +249,6 @@ function Detail({ id, change }: DetailProps) {
   )
 }
 
-interface Explained {
-  readonly text?: ExplanationText
-  readonly fired?: { readonly time: number } | null
-}
-
 function AlarmWhy({ id }: { readonly id: string }) {
   const [shown, setShown] = useState<
     { readonly id: string; readonly why: Awaited<ReturnType<typeof api.alarms.why>> } | undefined
@@ -269,12 +264,16 @@ function AlarmWhy({ id }: { readonly id: string }) {
   if (shown?.id !== id) return null
   const { cause, explanation, raisedBy } = shown.why
   if (cause === null) return <p class="second">Raised by {raisedBy}, not by a rule.</p>
-  const { text, fired } = (explanation ?? {}) as Explained
+  const { fired = null, text } = (explanation ?? {}) as Partial<Explanation> & { readonly text?: ExplanationText }
   const href = withQuery(to('tasks', cause.task), { node: cause.node, at: fired?.time })
   return (
     <div>
       <h3>Why</h3>
-      {text !== undefined && <Why text={{ ...text, whyNot: [], notes: [] }} />}
+      {text !== undefined ? (
+        <Why text={{ ...text, whyNot: [], notes: [] }} />
+      ) : (
+        fired !== null && <p>{whySentence(fired.why)}</p>
+      )}
       <a href={href}>See it on the graph</a>
     </div>
   )

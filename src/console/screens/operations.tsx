@@ -54,10 +54,10 @@ const KINDS: readonly Kind[] = [
       const answer = await getJson<{ readonly keys?: readonly Readonly<Record<string, unknown>>[] }>('/auth/v1/keys')
       return {
         head: ['Key', 'Scopes', 'Created', 'Expires'],
-        rows: (answer.keys ?? []).map(({ key, scopes, created, expires }) => [
+        rows: (answer.keys ?? []).map(({ key, scopes, createTime, expires }) => [
           <code>{String(key)}</code>,
           Array.isArray(scopes) ? scopes.join(', ') : '',
-          when(created),
+          when(createTime),
           expires === undefined ? 'never' : when(expires),
         ]),
         empty: 'No key is stored.',

@@ -1,6 +1,6 @@
 /** One task at one instant: its graph, why its nodes are as they are, its day, its timers and its history. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { TaskEntity } from '#services/rules/contract'
+import type { ExplanationText, TaskEntity } from '#services/rules/contract'
 import { now } from '../connection.ts'
 import { instant, past, showAt } from '../instant.ts'
 import { useKeys } from '../keys.ts'
@@ -18,7 +18,6 @@ import { api, may } from '../session.ts'
 import { zone } from '../settings.ts'
 import { nameCrumb } from '../shell/crumb-names.ts'
 import { messageOf } from '../words/errors.ts'
-import type { ExplanationText } from '../words/explanation.ts'
 import { healthText, lastFiring, pastSentence, taskAnswer, timerText } from '../words/task.ts'
 import { countdownText, lengthText, timeText } from '../words/times.ts'
 import { TaskDay } from './task-day.tsx'
@@ -214,9 +213,8 @@ function LiveWhy({ id, node, round }: { readonly id: string; readonly node: stri
   >()
   useEffect(() => {
     let isCurrent = true
-    const explained = api.rules.inspection.explain(id, node) as Promise<unknown>
-    explained.then(
-      (answer) => isCurrent && setShown({ node, text: (answer as { readonly text: ExplanationText }).text }),
+    api.rules.inspection.explain(id, node).then(
+      ({ text }) => isCurrent && setShown({ node, text }),
       (thrown: unknown) => isCurrent && setShown({ node, error: messageOf(thrown) }),
     )
     return () => void (isCurrent = false)

@@ -1,5 +1,5 @@
 /** Why a node fired or has its state, why not, and what would change that: the sentences of the host. */
-import type { ExplanationText } from '../words/explanation.ts'
+import type { ExplanationText } from '#services/rules/contract'
 import { zone } from '../settings.ts'
 import { now } from '../connection.ts'
 import { localTimes } from '../words/task.ts'

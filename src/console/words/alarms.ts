@@ -1,5 +1,5 @@
 /** Alarms in words. */
-import { capital, countText, wordOf } from './numbers.ts'
+import { capital, countText, listText, wordOf } from './numbers.ts'
 
 export interface AlarmLike {
   readonly id: string
@@ -58,6 +58,18 @@ export function historyLine(text: string, type: string, changes: readonly Change
         : `${attribute} ${oldValue} → ${newValue ?? 'removed'}`,
     )
   return words.length === 0 ? said : `${said}: ${words.join(', ')}`
+}
+
+interface Why {
+  readonly sensors: readonly { readonly node: string; readonly state: string | null }[]
+  readonly gates: readonly { readonly node: string; readonly state: string | null }[]
+}
+
+/** Returns why an alarm was raised: the states of the sensors, and what follows from them. */
+export function whySentence({ sensors, gates }: Why): string {
+  const is = ({ node, state }: Why['gates'][number]): string => `${node} is ${state ?? 'unknown'}`
+  const cause = listText(sensors.map(is))
+  return gates.length === 0 ? `${cause}.` : `${cause}, so ${listText(gates.map(is))}.`
 }
 
 /** EEMUA 191: what one operator can handle in ten minutes. */

@@ -25,6 +25,8 @@ interface CallingBatch extends Pick<RowEvents, 'beginCalls' | 'call' | 'endCalls
   fieldSetsOf(handle: RowHandle): RowStore['fieldSets']
 }
 
+const NO_TIMER = Number.NEGATIVE_INFINITY
+
 /** The call of a row. It serves the row again and again, because each result arrives once. */
 class RowCall implements OpenMessage {
   context: RowContext
@@ -33,7 +35,7 @@ class RowCall implements OpenMessage {
   /** epoch ms */
   deadline = 0
   /** epoch ms: the timer that was requested for deadlines */
-  timer = Number.NEGATIVE_INFINITY
+  timer = NO_TIMER
   result: unknown
   hasFailed = false
   readonly fulfilled: (result: unknown) => void
@@ -180,10 +182,15 @@ export class RowCalls {
     for (const call of this.#own) if (call?.context.isOpen === true) call.context.handle().task.detach()
   }
 
-  /** Returns when the open call of a row must have returned, epoch ms; undefined when none is open. */
+  /**
+   * Returns when the open call of a row must have returned, epoch ms. Returns undefined when none is open; the timer is
+   * then dropped.
+   */
   deadlineOf(row: number): number | undefined {
     const call = this.#own[row]
-    return call?.context.isOpen === true ? call.deadline : undefined
+    if (call?.context.isOpen === true) return call.deadline
+    if (call !== undefined) call.timer = NO_TIMER
+    return undefined
   }
 
   /** Drops the call of a row that is freed. */

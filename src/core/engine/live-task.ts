@@ -13,7 +13,7 @@ import { withoutRepeats } from '../task/invocation.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { PackedState, StatePacker } from '../task/packed-state.ts'
 import type { WorkPacker } from '../task/packed-work.ts'
-import { mindsAway } from '../task/downtime.ts'
+import { isAffectedBy } from '../task/downtime.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
@@ -136,7 +136,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   reopen(makeModel: () => TaskModel, saved: SavedState, away?: DowntimeInterval): void {
     const { packer } = this.#host
     const { graph } = this.prepared
-    const isMoved = away !== undefined && mindsAway(this.prepared, away)
+    const isMoved = away !== undefined && isAffectedBy(this.prepared, away)
     const mayRest = !hasClocks(this.prepared) && this.types === 0 && !isMoved
     this.#rest = mayRest ? this.#restOf(saved) : undefined
     if (this.#rest !== undefined) return
@@ -307,7 +307,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   fire(kind: TimerKind, key: number, now: number): void {
     if (kind === 'wake' && key >= this.prepared.graph.sensors.length) this.serve(true)
     else this.#executor?.detach()
-    this.#lane?.fire(kind, key, now)
+    // A row's call that was opened has a wake of its own.
+    if (this.dueAt(kind, key) <= now) this.#lane?.fire(kind, key, now)
   }
 
   push(label: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void {

@@ -42,7 +42,7 @@ export function renderCall(
 }
 
 /** Whether the ports are needed; not for secrets, since the properties hold only their names. */
-export function renderingAsks(run: TaskRun, execution: Execution, caller: Caller): boolean {
+export function renderingNeedsPorts(run: TaskRun, execution: Execution, caller: Caller): boolean {
   const { needs } = execution.node.call
   return needs !== undefined && execution.rendered === null && needsPorts(run, execution, caller, withoutSecrets(needs))
 }

@@ -22,7 +22,7 @@ import type { Execution } from '../task/state.ts'
 import { isHeldAlready, noteArrival, sortTimeOf } from '../task/readings/admit.ts'
 import { isIdleBefore } from '../task/readings/idle.ts'
 import type { DataInput, WaitingReading } from '../task/readings/reorder.ts'
-import { afterEvaluation, goOnUnder, isClockTimer, isOver, measurementTime, step } from '../task/step.ts'
+import { afterEvaluation, continueWith, isClockTimer, isOver, measurementTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -31,7 +31,7 @@ import type { Counting } from './counts.ts'
 import type { KeptMessages } from './host-control.ts'
 import type { Journal, JournaledTask, Reply } from './journal.ts'
 import type { OpenCount } from './open-count.ts'
-import { isRendered, renderCall, renderingAsks, type Rendered } from './render-call.ts'
+import { isRendered, renderCall, renderingNeedsPorts, type Rendered } from './render-call.ts'
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
@@ -237,7 +237,7 @@ export class TaskLane implements TaskRun {
   }
 
   goOnUnder(now: number, carried: CarriedOver): void {
-    this.#work(now, () => goOnUnder(this, carried))
+    this.#work(now, () => continueWith(this, carried))
   }
 
   /** Continues an executor's call. `reply`: undefined: not called yet. `now`: the input's time; `at`: the clock's. */
@@ -446,7 +446,7 @@ export class TaskLane implements TaskRun {
 
   #render(execution: Execution): void {
     // A replay has no recorded result for properties that need nothing from outside.
-    const mayRender = !renderingAsks(this, execution, this.sink) || this.#mayCall(execution)
+    const mayRender = !renderingNeedsPorts(this, execution, this.sink) || this.#mayCall(execution)
     const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
     execution.phase = 'rendering'

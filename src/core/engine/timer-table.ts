@@ -2,7 +2,7 @@
  * Stores the timers of all owners as columns of numbers, some 60 bytes each instead of 300.
  *
  * TIMER-1 one row per thing (owner, kind, key), however often it is requested.
- * TIMER-2 rows come out by time; ties by order of the owner, kind, order, key. No two rows compare equal.
+ * TIMER-2 rows come out by time; ties by the owner's order, then by kind, order and key. No two rows compare equal.
  * TIMER-3 `#heap` is a permutation of all rows: rows in use first, in heap order, then the free rows.
  *
  * Each heap node has four children whose times are stored side by side, so that a step down reads one cache line. A

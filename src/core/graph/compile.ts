@@ -33,9 +33,9 @@ import {
 const DEFAULT_TIMEOUT_MS = 50_000
 const DEFAULT_PAUSE_MS = 3_600_000
 
-type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-type GrowingGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
+type MutableGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
 
 export interface CompiledRule {
   readonly graph: Graph
@@ -62,7 +62,7 @@ export function compileRule(
   const byLabel = new Map<string, GraphNode>()
   for (const sensor of sensors) byLabel.set(sensor.label, sensor)
   const gates = compileGates(rule.relations ?? [], sensors.length, byLabel)
-  const actuators = (rule.actuators ?? []).map((actuator, slot): Growing<ActuatorNode> => {
+  const actuators = (rule.actuators ?? []).map((actuator, slot): Mutable<ActuatorNode> => {
     return {
       kind: 'actuator',
       label: actuator.label,
@@ -123,7 +123,7 @@ function compileSensor(
   { call, parameters }: CompiledCall,
   resources: ResourceTable,
   conditional: boolean,
-): Growing<SensorNode> {
+): Mutable<SensorNode> {
   const { plug } = call
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
@@ -243,14 +243,14 @@ function compileGates(
   relations: readonly Relation[],
   firstIndex: number,
   byLabel: Map<string, GraphNode>,
-): GrowingGate[] {
-  const gates = parentsFirst(relations).map((relation, slot): GrowingGate => {
+): MutableGate[] {
+  const gates = parentsFirst(relations).map((relation, slot): MutableGate => {
     const parents = relation.parentLabels.map((label) => observable(byLabel, label, `relation ${relation.label}`))
     const rows = distinct(
       relation.combinations.map((row) => row.map((state, i) => parents[i]?.states.indexOf(state) ?? UNKNOWN)),
     )
     const sizes = parents.map((parent) => parent.states.length)
-    const gate: GrowingGate = {
+    const gate: MutableGate = {
       kind: 'gate',
       label: relation.label,
       slot,
@@ -324,9 +324,9 @@ function changeEnd(source: ObservableNode, state: string): number {
 
 function attachAll(
   nodes: {
-    readonly sensors: readonly Growing<SensorNode>[]
-    readonly gates: readonly GrowingGate[]
-    readonly actuators: readonly Growing<ActuatorNode>[]
+    readonly sensors: readonly Mutable<SensorNode>[]
+    readonly gates: readonly MutableGate[]
+    readonly actuators: readonly Mutable<ActuatorNode>[]
   },
   triggers: readonly TriggerEdge[],
 ): void {
@@ -357,8 +357,8 @@ function attachAll(
 }
 
 function attachReads(
-  nodes: readonly (Growing<SensorNode> | GrowingGate | Growing<ActuatorNode>)[],
-  sensors: readonly Growing<SensorNode>[],
+  nodes: readonly (Mutable<SensorNode> | MutableGate | Mutable<ActuatorNode>)[],
+  sensors: readonly Mutable<SensorNode>[],
 ): void {
   const byLabel = new Map(nodes.map((node) => [node.label, node]))
   for (const sensor of sensors) {

@@ -114,11 +114,11 @@ function highestOf(
 /** Adds reads to the order one by one in order of declaration, skipping reads that would close a cycle. */
 function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
   reads.forEach((list, reader) => {
-    for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)
+    for (const read of list) if (!isReachable(before, read, reader)) before[reader]?.push(read)
   })
 }
 
-function standsBehind(before: readonly (readonly number[])[], node: number, other: number): boolean {
+function isReachable(before: readonly (readonly number[])[], node: number, other: number): boolean {
   const seen = new Set([node])
   for (const one of seen) {
     if (one === other) return true

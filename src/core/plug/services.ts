@@ -92,13 +92,15 @@ export interface DataPort {
   checkMessage?(message: PlainObject): readonly BodyIssue[]
   /** Returns the problems that `command` would report for any resource. Synchronous. */
   checkCommand?(command: PlainObject): readonly BodyIssue[]
-  messages(resource: string, limit: number): Promise<readonly PlainObject[]>
+  /** `now` of each read: time of the task, epoch ms. In a rehearsal, later data is invisible */
+  messages(resource: string, limit: number, now?: number): Promise<readonly PlainObject[]>
   /** returns the newest sample of each metric; times are epoch ms */
   latest(
     resource: string,
+    now?: number,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
   /** runs a time series query; takes its body and returns its result */
-  series(query: PlainObject): Promise<PlainObject>
+  series(query: PlainObject, now?: number): Promise<PlainObject>
 }
 
 export interface QueryPort {

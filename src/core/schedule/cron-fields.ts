@@ -65,12 +65,12 @@ export function plainItem(item: string, field: CronField, report: (issue: Issue)
   if (from <= until)
     return step === 1 && from === until ? `${from + shift}` : `${from + shift}-${until + shift}/${step}`
   if (field === CRON_FIELDS.year) return refuse('runs backwards')
-  return aroundTheEnd(from, until, step, field)
+  return wrapAround(from, until, step, field)
     .map((value) => value + shift)
     .join(',')
 }
 
-function aroundTheEnd(from: number, until: number, step: number, field: CronField): number[] {
+function wrapAround(from: number, until: number, step: number, field: CronField): number[] {
   const size = field === CRON_FIELDS.unixWeekday ? 7 : field.max - field.min + 1
   const values: number[] = []
   for (let value = from; value <= until + size; value += step) values.push(((value - field.min) % size) + field.min)

@@ -11,7 +11,7 @@ import { type IcalDate, localIn } from './ical-date.ts'
 import { type DateLine, readRruleLines } from './rrule-lines.ts'
 import { instantsOf } from './dst-policy.ts'
 import { rrulePlan, type RrulePlan } from './rrule-plan.ts'
-import { completedPlan, hangsOnStart, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
+import { completedPlan, dependsOnStart, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
 import { MAX_STEPS, ruleSeconds, ruleTimes, type SecondSearch } from './rrule-times.ts'
 import type { LocalTimes, Recurrence, Zone } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
@@ -61,7 +61,7 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const recurrence: Recurrence = {
     key: `rrule ${JSON.stringify([rules.map((rule) => rule.key), added, removed])}`,
     times,
-    anyStart: startDate !== undefined || (taskStart >= 0 && !plans.some(hangsOnStart)),
+    anyStart: startDate !== undefined || (taskStart >= 0 && !plans.some(dependsOnStart)),
     everyHour: rules.length > 0 && rules.every((rule) => rule.everyHour),
     from: startDate ? undefined : taskStart,
     until: rules.length === 1 && added.length === 0 ? only?.until : undefined,

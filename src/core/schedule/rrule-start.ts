@@ -42,7 +42,7 @@ export function sharedStart(plan: RrulePlan, start: number): number {
   return plan.interval === 1 ? 0 : start
 }
 
-export function hangsOnStart(plan: RrulePlan): boolean {
+export function dependsOnStart(plan: RrulePlan): boolean {
   if (plan.count !== undefined || plan.interval !== 1) return true
   return JSON.stringify(completedPlan(plan, 0)) !== JSON.stringify(completedPlan(plan, OTHER_IN_EVERY_PART))
 }

@@ -107,6 +107,8 @@ export interface PlaybackHooks {
   readonly detail?: boolean
   /** used instead of `messages` */
   readonly source?: MessageIterator | undefined
+  /** called at the end, before the engines close and open calls are aborted; absent: the engines stay open */
+  readonly onEnd?: (tasks: readonly Task[]) => void
 }
 
 export interface Played {
@@ -172,10 +174,13 @@ export async function play(
     await playback.finish()
     options.onProgress?.({ messages: count, time: playback.now })
     const { maxLag, tasks } = playback
+    hooks.onEnd?.(tasks)
     return { messages: count, late, from, until: playback.now, maxLag, tasks }
   } catch (error) {
     await iterator.return?.(undefined)
     throw error
+  } finally {
+    if (hooks.onEnd !== undefined) await playback.close()
   }
 }
 
@@ -281,6 +286,10 @@ class Playback {
         if (this.mustWait) await this.wait()
       }
     }
+  }
+
+  async close(): Promise<void> {
+    for (const { engine } of this.#lanes) await engine.close()
   }
 
   get maxLag(): number {

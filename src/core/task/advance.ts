@@ -12,7 +12,7 @@ import { fireDestination } from './fire.ts'
 import { settle } from './observe.ts'
 import type { Origin } from './origin.ts'
 import { beginEvaluation, nodeAt, positionOf, touchNode } from './evaluation.ts'
-import { noteNews } from './news.ts'
+import { markNew } from './news.ts'
 import { applyFollow } from './result.ts'
 import { wake } from './retry.ts'
 import type { TaskRun } from './run.ts'
@@ -105,7 +105,7 @@ function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void 
   if (observed.previous !== observed.state) {
     traceGate(run, touch.invocation, gate, observed.previous, observed.state)
   }
-  if (observed.state !== UNKNOWN) noteNews(run, gate)
+  if (observed.state !== UNKNOWN) markNew(run, gate)
   touchNode(run, gate, touch)
 }
 

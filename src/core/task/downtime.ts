@@ -20,15 +20,15 @@ const APART_MS = 600_000
 
 type Ruled = { readonly graph: Pick<Graph, 'sensors'>; readonly settings: Pick<SharedSettings, 'downtime'> }
 
-export function mindsDowntime({ graph, settings }: Ruled): boolean {
+export function isDowntimeSensitive({ graph, settings }: Ruled): boolean {
   return graph.sensors.some((node) => policyOf(settings, node) !== 'continue')
 }
 
-export function mindsAway(
+export function isAffectedBy(
   ruled: Ruled & { readonly settings: { readonly reorderMs: number } },
   away: DowntimeInterval,
 ): boolean {
-  return away.until - away.from > Math.max(ruled.settings.reorderMs, SHORTEST_MS) && mindsDowntime(ruled)
+  return away.until - away.from > Math.max(ruled.settings.reorderMs, SHORTEST_MS) && isDowntimeSensitive(ruled)
 }
 
 function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): DowntimePolicy {
@@ -47,9 +47,9 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
   return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }
 }
 
-export function comeBack(run: TaskRun, away: DowntimeInterval): void {
+export function resumeAfter(run: TaskRun, away: DowntimeInterval): void {
   const { state, model } = run
-  if (state.status !== 'running' || !mindsAway(model, away)) return
+  if (state.status !== 'running' || !isAffectedBy(model, away)) return
   const before = state.downtime
   const from = before !== null && away.from - before.until < APART_MS ? before.from : away.from
   const lags = [...(state.readings?.newest ?? [])].map(([resource, { lag }]) => [resource, lag] as const)

@@ -64,7 +64,7 @@ export interface Obstacle {
 export function explain(run: TaskRun, node: GraphNode, now: number): Explanation {
   const firing = node.kind === 'gate' ? null : destinationState(run.state, node).firing
   const triggers = run.model.graph.triggers.filter((trigger) => trigger.destination === node)
-  const neverRun = sensorsWithoutHope(run)
+  const neverRun = sensorsThatNeverRun(run)
   return {
     node: node.label,
     kind: node.kind,
@@ -111,7 +111,7 @@ function readingsOf({ state: { readings } }: TaskRun): Pick<Explanation, 'readin
   return { readings: { ...readings.counts } }
 }
 
-function sensorsWithoutHope(run: TaskRun): { node: string; message: string }[] {
+function sensorsThatNeverRun(run: TaskRun): { node: string; message: string }[] {
   return run.model.graph.sensors.flatMap((sensor) => {
     if (sensorState(run.state, sensor).collectedTime !== -1) return []
     const why = whyNeverRun(sensor, run.model)

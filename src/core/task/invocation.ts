@@ -3,7 +3,7 @@ import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'
 import type { Message, Origin, Sent } from './origin.ts'
-import { noteNews } from './news.ts'
+import { markNew } from './news.ts'
 import { observe, reset } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import type { Admitted } from './readings/admit.ts'
@@ -157,7 +157,7 @@ export function push(
   sensor.collectedTime = run.now
   sensor.follow = null
   sensor.error = null
-  noteNews(run, node)
+  markNew(run, node)
   if (rawData !== undefined) sensor.rawData = rawData
   const { invocations: invocation } = run.state
   const touch = { invocation, origin, via: null, hasSucceeded: true }

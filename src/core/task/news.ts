@@ -9,14 +9,14 @@ import { actuatorState, observedState, sensorState, type Execution, type NodeSta
 
 export const NO_NEWS: readonly string[] = []
 
-export function noteNews({ state }: TaskRun, node: GraphNode): void {
+export function markNew({ state }: TaskRun, node: GraphNode): void {
   for (const reader of node.readers) {
     const sensor = sensorState(state, reader)
     if (!sensor.news.includes(node.label)) sensor.news = [...sensor.news, node.label]
   }
 }
 
-export function tookNews({ state }: TaskRun, { node, news }: Execution): void {
+export function markRead({ state }: TaskRun, { node, news }: Execution): void {
   if (news.length === 0 || node.kind !== 'sensor') return
   const sensor = sensorState(state, node)
   sensor.news = sensor.news.filter((label) => !news.includes(label))
@@ -26,7 +26,7 @@ export function isNewOf({ node, news }: Execution, label: string): boolean {
   return node.kind === 'actuator' || news.includes(label) || !node.reads.some((read) => read.label === label)
 }
 
-export function beginNews({ state }: TaskRun, node: SensorNode): void {
+export function markAllNew({ state }: TaskRun, node: SensorNode): void {
   const known = node.reads.filter((read) => hasData(state, read))
   if (known.length > 0) sensorState(state, node).news = known.map(({ label }) => label)
 }

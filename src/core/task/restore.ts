@@ -9,7 +9,7 @@ import {
   type TriggerEdge,
 } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
-import { comeBack } from './downtime.ts'
+import { resumeAfter } from './downtime.ts'
 import { setWakeTimer, isWork } from './execution.ts'
 import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
@@ -149,7 +149,7 @@ export function restoreState(
   }
   run.now = saved.now ?? run.now
   state.time = run.now
-  if (away !== undefined) comeBack(run, away)
+  if (away !== undefined) resumeAfter(run, away)
   setTimers(run)
 }
 

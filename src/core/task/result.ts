@@ -4,8 +4,8 @@ import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, releaseEffects, letGo, wakeAt } from './execution.ts'
 import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
-import { noteNews, tookNews } from './news.ts'
-import { tookLate } from './readings/absorbed.ts'
+import { markNew, markRead } from './news.ts'
+import { markLateRead } from './readings/absorbed.ts'
 import { observe } from './observe.ts'
 import { leaveOut, touchNode } from './evaluation.ts'
 import { lagOf, timeOf, type TaskRun } from './run.ts'
@@ -48,12 +48,12 @@ export function apply(run: TaskRun, execution: Execution, reply: Answer): void {
       ...(reply.message !== undefined && { message: reply.message }),
       ...(reply.rawData !== undefined && { rawData: reply.rawData }),
     }
-    noteNews(run, execution.node)
+    markNew(run, execution.node)
     finish(run, execution)
     return
   }
-  tookNews(run, execution)
-  tookLate(run, execution)
+  markRead(run, execution)
+  markLateRead(run, execution)
   applyToSensor(run, execution.node, reply, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
 }
@@ -74,7 +74,7 @@ function applyToSensor(
   const sensor = sensorState(run.state, node)
   sensor.error = null
   sensor.collectedTime = run.now
-  noteNews(run, node)
+  markNew(run, node)
   if (reply.rawData !== undefined) sensor.rawData = reply.rawData
   if (reply.internalState !== undefined) sensor.internalState = reply.internalState
   if (reply.then?.after !== undefined) {

@@ -24,7 +24,7 @@ import { advance } from './advance.ts'
 import { setWakeTimer, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, runSensor, runTicks } from './invocation.ts'
-import { beginNews } from './news.ts'
+import { markAllNew } from './news.ts'
 import { decideAgain, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, countReading, timeOfData, type Admitted } from './readings/admit.ts'
@@ -57,7 +57,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  if (!isBeside(input) && !servesWhatIsOver(run, input) && isOver(run)) return
+  if (!isBeside(input) && !isAcceptedWhenFinished(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
@@ -74,7 +74,7 @@ export function afterEvaluation(run: TaskRun): void {
   finishOnetime(run)
 }
 
-export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept' | 'edges'>): void {
+export function continueWith(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept' | 'edges'>): void {
   const { sensors, gates, triggers } = run.model.graph
   decideAgain(
     run,
@@ -82,7 +82,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
   // A sensor that keeps nothing has seen nothing, so all data is new to it.
-  for (const node of sensors) if (!kept.runnable.has(node.label)) beginNews(run, node)
+  for (const node of sensors) if (!kept.runnable.has(node.label)) markAllNew(run, node)
   beginClocks(
     run,
     sensors.filter(({ label }) => !kept.clocks.has(label)),
@@ -283,7 +283,7 @@ export function isOver({ state, model }: TaskRun): boolean {
 }
 
 /** Whether a finished onetime task accepts the input: actuator calls may be delayed, or wait for a resume. */
-function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
+function isAcceptedWhenFinished({ model }: TaskRun, input: Input): boolean {
   if (input.kind === 'timer') return input.timer === 'wake' && input.key >= model.graph.sensors.length
   return input.kind === 'stop' || input.kind === 'resume' || isOwnTick(input)
 }

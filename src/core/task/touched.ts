@@ -87,13 +87,13 @@ function sameGates(old: TaskModel, next: TaskModel, runnable: ReadonlySet<string
   if (old.settings.gatesNeedFullObservation !== next.settings.gatesNeedFullObservation) return same
   for (const gate of next.graph.gates) {
     const known = old.graph.byLabel.get(gate.label)
-    if (known?.kind !== 'gate' || !sameJson(saying(known), saying(gate))) continue
+    if (known?.kind !== 'gate' || !sameJson(logicOf(known), logicOf(gate))) continue
     if (gate.parents.every(({ label }) => runnable.has(label) || same.has(label))) same.add(gate.label)
   }
   return same
 }
 
-function saying({ type, parents, rows }: GateNode): unknown {
+function logicOf({ type, parents, rows }: GateNode): unknown {
   return { type, parents: parents.map(({ label }) => label), rows }
 }
 

@@ -2,6 +2,7 @@
 import { FORBIDDEN_KEYS } from '#kernel'
 import { lookAt, type ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
+import { withPoint } from './decimal-comma.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
 import { CsvRows } from './csv-rows.ts'
 import { NO_LINES, type TakenLines } from './lines.ts'
@@ -15,6 +16,7 @@ const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'v
 export class CsvFormat implements MessageFormat, RecordTaker {
   readonly fileProblems: LineProblem[] = []
   readonly #taker: MessageTaker
+  readonly #options: ReadingOptions
   readonly #types: ReadingOptions['types']
   /** if set, only infers the column types and delivers no messages */
   readonly #columns: ColumnTypes | undefined
@@ -35,7 +37,8 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.#taker = taker
     this.#types = options.types
     this.#columns = columns
-    this.#records = new CsvRecords(this)
+    this.#records = new CsvRecords(this, options.delimiter)
+    this.#options = options
     this.#times = new RecordingTimes(options.zone, options.unit)
     this.#resource = options.resource
     this.#everyProblem = options.everyProblem === true
@@ -92,16 +95,21 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     const type = declared ?? this.#headerTypes[index]
     if (this.#columns !== undefined) {
       if (declared !== undefined) this.#columns.addDeclared(metric)
-      if (type === undefined) this.#columns.of(metric)?.take(lookAt(cell), line)
+      if (type === undefined) this.#columns.of(metric)?.take(lookAt(this.#pointed(cell)), line)
       return true
     }
-    const value = cellValue(cell, type ?? 'text', metric)
+    const value = cellValue(type === 'number' ? this.#pointed(cell) : cell, type ?? 'text', metric)
     if (value instanceof CellFault) {
-      this.#taker.problem({ line, message: value.message, suggestion: value.suggestion })
+      const message = type === 'number' ? value.message.replace(this.#pointed(cell), cell) : value.message
+      this.#taker.problem({ line, message, suggestion: value.suggestion })
       return false
     }
     if (value !== undefined) message[metric] = value
     return true
+  }
+
+  #pointed(cell: string): string {
+    return this.#options.decimal === ',' ? withPoint(cell) : cell
   }
 
   #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
@@ -117,7 +125,14 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   }
 
   #takeHeader(cells: readonly string[], line: number): void {
-    const names = cells.map((cell) => typedName(cell.trim()))
+    const { map = new Map<string, string>() } = this.#options
+    const columns = cells.map((cell) => cell.trim())
+    const names = columns.map((cell) => typedName(map.get(cell) ?? cell))
+    for (const column of map.keys()) {
+      const shown = columns.slice(0, 8).join(', ')
+      if (!columns.includes(column))
+        this.#wrongHeader(line, `no column is named "${column}", which map names`, `name one of ${shown}`)
+    }
     const header = names.map(({ name }) => name)
     this.#header = header
     this.#headerTypes = names.map(({ type }) => type)
@@ -147,6 +162,8 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   #rowsOf(header: readonly string[]): CsvRows | undefined {
     const taker = this.#taker
+    const { delimiter = ',', decimal = '.' } = this.#options
+    if (delimiter !== ',' || decimal !== '.') return undefined
     if (taker.row === undefined && this.#columns === undefined) return undefined
     return new CsvRows({
       header,
@@ -167,7 +184,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   #wrongCount(found: number, header: readonly string[], line: number): void {
     const wanted = header.length
-    const hint = found > wanted ? 'quote cells that contain a comma' : 'keep the comma of an empty cell'
+    const hint = found > wanted ? 'quote cells that contain a delimiter' : 'keep the delimiter of an empty cell'
     const names = header.length > 8 ? `${header.slice(0, 8).join(',')},...` : header.join(',')
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
@@ -192,11 +209,13 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
   const separator = [';', '\t', '|'].find((mark) => only.includes(mark))
   if (header.length === 1 && separator !== undefined) {
     const shown = separator === '\t' ? 'tabs' : `"${separator}"`
-    return [`the cells are separated by ${shown}`, 'use commas']
+    return [`the cells are separated by ${shown}`, `add --delimiter ${separator === '\t' ? 'tab' : `"${separator}"`}`]
   }
   const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
   const rename =
-    near === undefined ? 'the first line of a CSV names its columns, timestamp,value for one' : `rename "${near}"`
+    near === undefined
+      ? 'the first line of a CSV names its columns, timestamp,value for one'
+      : `rename "${near}", or add --map "${near}=timestamp"`
   return [
     `no column is named "timestamp" among ${header
       .slice(0, 8)

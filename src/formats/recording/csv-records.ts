@@ -12,14 +12,16 @@ export interface RecordTaker {
  */
 export class CsvRecords {
   readonly #taker: RecordTaker
+  readonly #delimiter: string
   #cells: string[] = []
   #cell = ''
   #lines: string[] = []
   #length = 0
   #first = 0
 
-  constructor(taker: RecordTaker) {
+  constructor(taker: RecordTaker, delimiter = ',') {
     this.#taker = taker
+    this.#delimiter = delimiter
   }
 
   get isOpen(): boolean {
@@ -29,7 +31,7 @@ export class CsvRecords {
   line(text: string, number: number): void {
     if (this.#lines.length === 0) {
       if (text.trim() === '') return
-      if (!text.includes('"')) return this.#taker.record(withoutReturn(text).split(','), number)
+      if (!text.includes('"')) return this.#taker.record(withoutReturn(text).split(this.#delimiter), number)
       this.#first = number
     }
     this.#lines.push(text)
@@ -72,7 +74,7 @@ export class CsvRecords {
         this.#cell = ''
         quoted = false
         if (at === line.length || (line[at] === '\r' && at + 1 === line.length)) return undefined
-        if (line[at] !== ',') {
+        if (line[at] !== this.#delimiter) {
           return {
             message: `cell ${this.#cells.length} has text after its closing quote`,
             suggestion: 'write a quote inside a cell twice ("")',
@@ -83,8 +85,8 @@ export class CsvRecords {
         quoted = true
         at++
       } else {
-        const comma = line.indexOf(',', at)
-        const cell = comma === -1 ? withoutReturn(line.slice(at)) : line.slice(at, comma)
+        const end = line.indexOf(this.#delimiter, at)
+        const cell = end === -1 ? withoutReturn(line.slice(at)) : line.slice(at, end)
         if (cell.includes('"')) {
           return {
             message: `cell ${this.#cells.length + 1} has a quote in the middle`,
@@ -92,8 +94,8 @@ export class CsvRecords {
           }
         }
         this.#cells.push(cell)
-        if (comma === -1) return undefined
-        at = comma + 1
+        if (end === -1) return undefined
+        at = end + 1
       }
     }
   }

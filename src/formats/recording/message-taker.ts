@@ -42,6 +42,12 @@ export interface ReadingOptions {
   encoding?: Encoding
   /** by metric; a CSV column without a type, here or in its header, is text */
   types?: ValueTypes
+  /** of a CSV; default: a comma */
+  delimiter?: string
+  /** of a CSV; default: a point */
+  decimal?: '.' | ','
+  /** of a CSV: names of metrics by the names of their columns */
+  map?: ReadonlyMap<string, string>
   everyProblem?: boolean
 }
 

@@ -114,6 +114,15 @@ class Lines implements LineTaker, ReadFile {
       this.refuse({ line, message: 'the recording is one JSON list', suggestion })
       return undefined
     }
+    const { delimiter, decimal, map } = this.#options
+    if (start.startsWith('{') && (delimiter ?? decimal ?? map) !== undefined) {
+      this.refuse({
+        line,
+        message: 'the recording is NDJSON',
+        suggestion: 'leave out delimiter, decimal and map, which are for CSV',
+      })
+      return undefined
+    }
     this.kind = start.startsWith('{') ? 'NDJSON' : 'CSV'
     return this.kind === 'CSV'
       ? new CsvFormat(this.#options, this.#taker, this.#columns)

@@ -20,10 +20,16 @@ export function epochNumber(value: unknown): number | undefined {
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
 const NUMBER = /^-?\d+(?:\.\d+)?$/
+/** day, month and year, as spreadsheets in many countries write them */
+const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?=$| )/
 /** The last instant that a Date can represent. */
 const LAST = 8_640_000_000_000_000
 
 export const TIME_FORMS = 'use 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'
+
+function dashed(_text: string, day: string, month: string, year: string): string {
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+}
 
 /** The possible instants (two for a repeated clock reading), or the problem. */
 export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
@@ -37,7 +43,7 @@ export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'
   if (common !== undefined) return { times: [common] }
   const text = value.trim()
   if (text === '') return { message: 'the time is empty', suggestion: TIME_FORMS }
-  const match = TIME.exec(text)
+  const match = TIME.exec(text.replace(DOTTED, dashed))
   if (match === null) {
     if (NUMBER.test(text)) return epoch(Number(text), text, unit)
     return { message: `"${shorten(text)}" is not a valid time`, suggestion: TIME_FORMS }

@@ -71,9 +71,9 @@ export function authenticate(app: FastifyInstance, dependencies: AuthenticationD
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    const { scope } = request.routeOptions.config
+    const { scope, isOpenHere } = request.routeOptions.config
     if (scope === 'public') return done()
-    if (scope === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
+    if (isOpenHere === true && isFromHere(request)) return done()
     const presented = presentedBy(request)
     if (presented === undefined) return done(refused(reply, nothing()))
     const page = foreignPage(request, ownUrl)
@@ -146,16 +146,10 @@ function nothing(): AppError {
   return new AppError('UNAUTHORIZED', 'Credentials are missing; send an API key and secret (basic) or a bearer token')
 }
 
-function elsewhere(): AppError {
-  return new AppError(
-    'FORBIDDEN',
-    'This path answers only to the machine that the host runs on, by localhost or a loopback address',
-  )
-}
-
 function refused(reply: FastifyReply, error: Error): Error {
   const code: ErrorCode | undefined = error instanceof AppError ? error.code : undefined
-  if (code === 'UNAUTHORIZED') {
+  // pages of the console have a login of their own: a challenge would make the browser ask for a pair
+  if (code === 'UNAUTHORIZED' && reply.request.headers[CSRF_HEADER] === undefined) {
     reply.header('www-authenticate', ['Basic realm="reflexarc", charset="UTF-8"', 'Bearer realm="reflexarc"'])
   }
   return error

@@ -8,7 +8,7 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
-  const places = new JobSlots()
+  const slots = new JobSlots()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {
@@ -26,7 +26,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
         engine: () => services.runner && alarmForwarding(services.runner.intake),
         causes: causeReader(tenant, () => services.rules),
         every: machineTimers.every,
-        places,
+        slots,
         logger,
       })
       return { provides: { alarms }, life: alarms }

@@ -25,7 +25,7 @@ import {
 } from '#services/functions'
 import { AllowList, AppError, isPlainObject } from '#kernel'
 import type { Config } from '../config.ts'
-import { ownFolder } from '../own-folder.ts'
+import { serviceFolder } from '../service-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { served, type ServiceRegistry, type Tenants } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
@@ -78,7 +78,7 @@ export const makeFunctions: MakeService = ({
   tenants,
   tellWebscripts,
 }) => {
-  const { folder, stopWith } = ownFolder(config, 'functions')
+  const { folder, stopWith } = serviceFolder(config, 'functions')
   const programs = new FunctionPrograms({
     folder: join(folder, 'builds'),
     environment: process.env,
@@ -87,7 +87,7 @@ export const makeFunctions: MakeService = ({
     openPool: (log) => openPool(config, tenants, join(folder, 'empty'), log),
     logger,
   })
-  const places = new JobSlots()
+  const slots = new JobSlots()
   const builtInNames = new Set(builtins.map(({ name }) => name))
   figures.queue('function-jobs', ({ functions }) => functions?.gauges().openJobs)
   gauges.watchQueue('function-processes', () => programs.processes)
@@ -117,7 +117,7 @@ export const makeFunctions: MakeService = ({
         vault: () => services.vault,
         announceWebscripts: (ids, removed) => tellWebscripts?.(tenant, ids, removed) ?? Promise.resolve(),
         onLine: (line) => services.webscripts?.addLine(line),
-        places,
+        slots,
         logger,
       })
       return { provides: { functions }, life: functions }

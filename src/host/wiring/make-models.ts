@@ -16,7 +16,7 @@ import {
 import { errorBodyOfLines } from '#services/shared'
 import { xgboostDriver } from '#services/models/xgboost'
 import type { Config } from '../config.ts'
-import { ownFolder } from '../own-folder.ts'
+import { serviceFolder } from '../service-folder.ts'
 import { sealKey } from '../seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
@@ -43,7 +43,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
   const clock = (): number => performance.now()
-  const { folder, stopWith } = ownFolder(config, 'models')
+  const { folder, stopWith } = serviceFolder(config, 'models')
   const python = pythonDriver({
     pool: (log) => openPool(config, join(folder, 'empty'), log),
     runtimes: new PythonRuntimes(config.modelRuntimes),

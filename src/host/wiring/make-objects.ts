@@ -63,9 +63,9 @@ function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 
-function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
+function listeningAt({ host, port, tls }: Config, app: FastifyInstance | undefined): string {
   const bound = app?.server.address()
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
+  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

@@ -10,7 +10,7 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
-  const places = new JobSlots()
+  const slots = new JobSlots()
   const limit = new Semaphore(RECONCILED_AT_ONCE)
   figures.queue('resource-operations', ({ resources }) => resources?.gauges().openOperations)
   figures.queue('resource-upkeep', ({ resources }) => resources?.gauges().upkeepWaiting)
@@ -28,7 +28,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         limit,
         now,
         newId: machineTimers.newId,
-        places,
+        slots,
         logger,
         managedTasks: managedTasks(tenant, () => services.rules),
         actuators: actuatorCall(tenant, () => services.rules),

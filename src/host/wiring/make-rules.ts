@@ -25,7 +25,6 @@ import type { Store } from '#storage'
 import { plugServices } from './plug-services.ts'
 import { functionPlug } from './function-plugs.ts'
 import type { HostedPartition } from '../cluster/partition-questions.ts'
-import { demoRules } from '../demo.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { scriptInterpreter } from '../work/script-interpreter.ts'
@@ -75,10 +74,6 @@ export function makeRulesWith(
     description: 'Tasks, templates, batch operations, and tools to look into them',
     example: '/api/tasks',
     errorBody: rulesErrorBody,
-    demo: async (tenant) => {
-      await tenants.opened(tenant)
-      return demoRules(service.as({ tenant, user: 'demo' }))
-    },
     routes: (app) => rulesRoutes(app, { service, otherBatches: () => (serves('resources') ? batches : undefined) }),
     open: (parts) => openRules(more, dependencies, host, parts),
   }

@@ -18,7 +18,7 @@ import { ofCaller, served } from './service-registry.ts'
 
 export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
   const seal = new Seal(sealKey(config))
-  const places = new JobSlots()
+  const slots = new JobSlots()
   const { newId } = machineTimers
   figures.queue('object-deliveries', ({ subscriptions }) => subscriptions?.gauges().openDeliveries)
   figures.total('object-deliveries-made', ({ subscriptions }) => subscriptions?.gauges().delivered)
@@ -56,7 +56,7 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         now,
         newId,
         timers: machineTimers,
-        places,
+        slots,
         logger,
       })
       const life = {

@@ -20,7 +20,7 @@ function callIds(): () => string {
   return () => `${session}-${(++count).toString(36)}`
 }
 
-export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, isToken, ownApi, tenants }) => {
+export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, isToken, internalClient, tenants }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
   const log = new ScriptLog()
@@ -34,7 +34,7 @@ export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, i
     description: 'HTTP functions of tenants, public or private',
     errorBody: errorBodyOfLines,
     routes: (app) => {
-      ownApi.isAt(app)
+      internalClient.isAt(app)
       return webscriptsRoutes(app, {
         service: ofCaller(tenants, ({ webscripts }) => webscripts),
         find: (tenant) => tenants.find(tenant)?.webscripts,
@@ -53,7 +53,7 @@ export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, i
         functions: () => services.functions,
         checkPair,
         isToken,
-        askApi: (...request) => ownApi.ask(...request),
+        callApi: (...request) => internalClient.request(...request),
         limits: { takeCall: () => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
         log,
         now,

@@ -1,24 +1,31 @@
 /** Opens the MQTT listener of a host, if one is configured. */
+import type { Server, Socket } from 'node:net'
+import { createServer } from 'node:tls'
 import { AppError, type KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
 import type { BrokerService } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
+import type { Certificates } from '../certificates.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
   broker: BrokerService,
-  { config, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
-): Pick<HostedService, 'address' | 'start' | 'stop'> {
-  const { mqtt, host, limits } = config
-  if (mqtt === undefined) return {}
+  { config, certificates, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
+): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
+  const { mqtt, mqtts, mqttHost: host, limits } = config
+  if (mqtt === undefined && mqtts === undefined) return {}
+  const named = host.includes(':') ? `[${host}]` : host
   let listener: MqttListener | undefined
   gauges.watchTotal('mqtt-refused', () => listener?.counts.refused ?? 0)
   gauges.watchTotal('mqtt-faults', () => listener?.counts.faults ?? 0)
   gauges.watchTotal('mqtt-wrong-credentials', () => listener?.counts.wrongCredentials ?? 0)
   return {
-    address: () => listener && `mqtt://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
+    addresses: () => [
+      ...(listener?.port ? [`mqtt://${named}:${listener.port}`] : []),
+      ...(listener?.securePort ? [`mqtts://${named}:${listener.securePort}`] : []),
+    ],
     async start() {
       // Loaded only on demand: the package that parses MQTT is optional.
       const { openMqtt } = await import('#services/broker/mqtt')
@@ -49,6 +56,7 @@ export function mqttListener(
         others: otherHosts,
         host,
         port: mqtt,
+        secure: mqtts === undefined ? undefined : { port: mqtts, create: (welcome) => secured(certificates, welcome) },
         newId: () => `reflexarc-${machineTimers.newId()}`,
         report: (what, details) => logger.warn(what, details),
         limits: { packetBytes: limits.bodyBytes },
@@ -67,4 +75,13 @@ async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Pr
   } catch {
     return undefined
   }
+}
+
+/** Time limit for the handshake of a connection, in ms */
+const HANDSHAKE_MS = 10_000
+
+function secured(certificates: Certificates | undefined, welcome: (socket: Socket) => void): Server {
+  const server = createServer({ ...certificates?.options, handshakeTimeout: HANDSHAKE_MS }, welcome)
+  certificates?.keep(server)
+  return server
 }

@@ -4,9 +4,10 @@ import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
 import type { CheckPair } from '../auth/check-pair.ts'
 import type { OpenStreams } from '../auth/open-streams.ts'
+import type { Certificates } from '../certificates.ts'
 import type { Config } from '../config.ts'
 import type { Gauges } from '../gauges.ts'
-import type { OwnApi } from '../own-api.ts'
+import type { InternalClient } from '../internal-client.ts'
 import type { TenantFigures } from '../tenant-figures.ts'
 import type { Tenants } from './service-registry.ts'
 import type { WorkThreads } from '../work/work-threads.ts'
@@ -17,6 +18,8 @@ export interface ServiceDependencies {
   readonly serves: (name: string) => boolean
   readonly gauges: Gauges
   readonly figures: TenantFigures
+  /** absent: the host speaks no TLS */
+  readonly certificates?: Certificates | undefined
   readonly config: Config
   readonly threads: WorkThreads
   /** undefined for a wrong pair. Throws `RATE_LIMITED` after too many attempts. */
@@ -24,7 +27,7 @@ export interface ServiceDependencies {
   readonly openStreams: Pick<OpenStreams, 'add'>
   /** Whether this host or its issuer signed the bearer token; also true when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
-  readonly ownApi: OwnApi
+  readonly internalClient: InternalClient
   /** Stable identifier of the store, made of letters and digits; undefined: the store is volatile */
   readonly storeMark?: string | undefined
   readonly otherHosts?: OtherHosts | undefined

@@ -9,22 +9,24 @@ import type { Plug } from '#plug'
 import { functionPlug } from '../wiring/function-plugs.ts'
 import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
+import { pastData } from './past-data.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
 /** Returns handlers by name. `interpreter`: runs this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
-  /** `notMade`: if given, calls of services are counted in it instead of made */
+  /** `notMade`: if given, calls of services are counted in it instead of made; `seen`: what plugs see of services */
   const runs = async (
     context: RulesContext,
     ask: CallingThread,
     notMade?: Map<string, number>,
+    seen: (services: PlugServices) => PlugServices = (services) => services,
   ): Promise<DirectRuns> => {
     const { now, functions, plugModules } = context
     const behind = notMade === undefined ? ask : uncalled(ask, notMade)
     const outbound = { transport: notMade === undefined ? transport : refusing(notMade) }
-    const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, behind) })
+    const builtins = createBuiltins({ interpreter, outbound, services: seen(servicesBehind(context, behind)) })
     const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(behind)))
     return runsHere({
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
@@ -39,7 +41,7 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
       return new TextEncoder().encode(JSON.stringify(await (await runs(context, ask)).simulate(stored, input)))
     },
     rehearse: async ({ work, keepsInputs, ...context }, ask, signal) => {
-      const direct = await runs(context, ask, work.calls === 'live' ? undefined : new Map())
+      const direct = await runs(context, ask, work.calls === 'live' ? undefined : new Map(), past)
       const history = historyBehind((method, args) => ask.later('history', method, args), keepsInputs)
       return direct.rehearse(work, history, signal)
     },
@@ -55,6 +57,10 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
     variables: async ({ graph }, ask) => (await runs(NOTHING, ask)).variables(graph),
     schedule: async ({ expression, options }, ask) => (await runs(NOTHING, ask)).nextRuns(expression, options),
   }
+}
+
+function past({ data, ...services }: PlugServices): PlugServices {
+  return { ...services, ...(data && { data: pastData(data) }) }
 }
 
 /** Counts calls of services instead of making them; checks are still answered. */

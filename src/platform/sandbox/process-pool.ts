@@ -95,7 +95,7 @@ export class ProcessPool {
     const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
       if (!member.process.isReady) await member.process.ready
-      requireWanted(options?.signal)
+      throwIfAborted(options?.signal)
       const value = await member.process.call(method, params, options)
       // a successful call resets the count of crashes
       member.group.crashes = 0
@@ -162,7 +162,7 @@ export class ProcessPool {
   }
 
   #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
-    requireWanted(signal)
+    throwIfAborted(signal)
     const member = this.#withRoom(program)
     if (member !== undefined) member.calls++
     return member
@@ -376,7 +376,7 @@ function openOf({ members }: Group): number {
   return count
 }
 
-function requireWanted(signal: CancelSignal | undefined): void {
+function throwIfAborted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })
 }

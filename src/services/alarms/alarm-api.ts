@@ -7,10 +7,10 @@ import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi, type BatchDependencies } from './batch-service.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { EventTail } from './event-tail.ts'
-import { ledBy } from './change-alarm.ts'
+import { causationOf } from './change-alarm.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
 import { readQuery, readTimeline } from './read-query.ts'
-import { showAll, showNewest, showWhole } from './show-alarm.ts'
+import { showAll, showNewest, showWithHistory } from './show-alarm.ts'
 import { timelineOf } from './timeline.ts'
 
 const MAX_IN_TIMELINE = 10_000
@@ -25,15 +25,15 @@ export interface AlarmApiDependencies extends BatchDependencies {
 export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): AlarmsApi {
   const { writer, tail, collections, now } = dependencies
   const shown = (alarm: AlarmRecord, { history }: ChangeOptions): Alarm | Promise<Alarm> =>
-    history === 'newest' ? showNewest(alarm, now()) : showWhole(collections, alarm, now())
+    history === 'newest' ? showNewest(alarm, now()) : showWithHistory(collections, alarm, now())
   return {
     raise: async (body, options = {}) => shown(await writer.raise(caller.user, body, options.cause), options),
-    get: async (id) => showWhole(collections, await writer.stored(id), now()),
+    get: async (id) => showWithHistory(collections, await writer.stored(id), now()),
     update: async (id, body, options = {}) => {
       const { cause, ifRevision } = options
       writer.requireFewHops(cause)
       const change = AlarmChange.read(body)
-      const mover = { led: ledBy(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
+      const mover = { causation: causationOf(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await writer.change(id, change, mover), options)
     },
     remove: (id, options) => writer.remove(id, options),

@@ -13,15 +13,15 @@ import {
 import { clearTime, escalationTime, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import { isRepeated, keyOf } from './deduplication.ts'
 import {
-  bornAlarm,
+  createdAlarm,
   changedAlarm,
   eventOf,
   hasEffect,
-  ledBy,
-  NOT_LED,
+  causationOf,
+  NO_CAUSE,
   repeatedAlarm,
   snoozeEnd,
-  type Led,
+  type Causation,
 } from './change-alarm.ts'
 import type { AlarmChange } from './alarm-schema.ts'
 import type { AlarmCause, CauseReader } from './contract.ts'
@@ -47,7 +47,7 @@ export interface AlarmWriterDependencies {
 export interface Mover {
   readonly effect?: string
   readonly by?: EffectOfTask
-  readonly led: Led
+  readonly causation: Causation
   readonly ifRevision?: ExpectedVersion | undefined
 }
 
@@ -65,7 +65,7 @@ export class AlarmWriter {
     this.requireFewHops(cause)
     const alarm = readAlarm(body, now())
     const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
-    const led = ledBy(cause)
+    const causation = causationOf(cause)
     return this.#work(key, async (draft) => {
       const latest = await draft.latest()
       if (latest && hasEffect(latest, cause?.effect)) return latest
@@ -77,16 +77,16 @@ export class AlarmWriter {
         admitted.note()
         if (snoozeEnd(latest, moment.now) === undefined) {
           draft.events.push(
-            eventOf(this.#dependencies.collections.tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, led }),
+            eventOf(this.#dependencies.collections.tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, causation }),
           )
         }
         return grown.alarm
       }
       const explained = cause && (await this.#explained(cause))
-      const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
+      const born = createdAlarm(alarm, { id: newId(), key, user }, moment)
       draft.add(born, explained)
       admitted.note()
-      draft.events.push(eventOf(this.#dependencies.collections.tenant, RAISED, born, { now: moment.now, led }))
+      draft.events.push(eventOf(this.#dependencies.collections.tenant, RAISED, born, { now: moment.now, causation }))
       return born
     })
   }
@@ -100,7 +100,7 @@ export class AlarmWriter {
     this.requireFewHops(cause)
     const { collections, committer } = this.#dependencies
     const { effect } = cause
-    const mover = { effect, by: cause, led: ledBy(cause) }
+    const mover = { effect, by: cause, causation: causationOf(cause) }
     const key = keyOf(source, type, undefined)
     const cleared = new Map<string, AlarmRecord>()
     return committer.run(key, async (draft) => {
@@ -115,11 +115,11 @@ export class AlarmWriter {
           if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
         }
       }
-      const own = await draft.latest()
+      const latest = await draft.latest()
       admitted.note()
       const others = [...cleared.values()]
-      if (own === undefined || own.status === 'CLEARED') return others
-      return [this.#changeIn(draft, own, CLEARED, mover), ...others]
+      if (latest === undefined || latest.status === 'CLEARED') return others
+      return [this.#changeIn(draft, latest, CLEARED, mover), ...others]
     })
   }
 
@@ -185,7 +185,7 @@ export class AlarmWriter {
     draft: KeyDraft,
     alarm: AlarmRecord,
     change: AlarmChange,
-    { effect, led }: Mover = { led: NOT_LED },
+    { effect, causation }: Mover = { causation: NO_CAUSE },
   ): AlarmRecord {
     const { now, newId } = this.#dependencies
     const moment = { now: now(), recordId: newId(), ...(effect !== undefined && { effect }) }
@@ -194,7 +194,7 @@ export class AlarmWriter {
     draft.replace(changed)
     const { changes } = changed
     draft.events.push(
-      eventOf(this.#dependencies.collections.tenant, UPDATED, changed.alarm, { now: moment.now, led, changes }),
+      eventOf(this.#dependencies.collections.tenant, UPDATED, changed.alarm, { now: moment.now, causation, changes }),
     )
     return changed.alarm
   }

@@ -2,7 +2,7 @@
 import { itemHandler, type ItemOutcome, type Job, type JobHandler } from '#jobs'
 import { AppError } from '#kernel'
 import type { AlarmWriter } from './alarm-writer.ts'
-import { NOT_LED } from './change-alarm.ts'
+import { NO_CAUSE } from './change-alarm.ts'
 import type { AlarmChange } from './alarm-schema.ts'
 
 export const BATCH_JOB = 'alarms.batch'
@@ -40,7 +40,7 @@ async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean)
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {
-      await writer.change(id, action.change, { effect: `batch/${job.id}`, led: NOT_LED })
+      await writer.change(id, action.change, { effect: `batch/${job.id}`, causation: NO_CAUSE })
       return { statusCode: 200 }
     }
     await writer.remove(id)

@@ -55,11 +55,11 @@ async function selected(
   { ids: named, ...filters }: AlarmBatch['query'],
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
   if (named === undefined) return { ids: await allIds(collections, conditions(filters)), missing: [] }
-  const asked = [...new Set(typeof named === 'string' ? [named] : named)]
+  const requested = [...new Set(typeof named === 'string' ? [named] : named)]
   const ids: string[] = []
   const missing: string[] = []
-  for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
-    const some = asked.slice(from, from + NAMED_AT_ONCE)
+  for (let from = 0; from < requested.length; from += NAMED_AT_ONCE) {
+    const some = requested.slice(from, from + NAMED_AT_ONCE)
     const there = await collections.alarms.ids({
       where: [{ field: 'id', op: 'in', values: some }],
       limit: NAMED_AT_ONCE,

@@ -19,7 +19,7 @@ export interface Moment {
   readonly effect?: string
 }
 
-export function bornAlarm(
+export function createdAlarm(
   alarm: RaisedAlarm,
   { id, key, user }: { readonly id: string; readonly key: string; readonly user: string },
   { now, recordId, effect }: Moment,
@@ -99,12 +99,12 @@ export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefi
 }
 
 /** What led to a change: the number of consecutive rules, and the id of the first input. */
-export type Led = Pick<AlarmEvent, 'hops' | 'root'>
+export type Causation = Pick<AlarmEvent, 'hops' | 'root'>
 
-export const NOT_LED: Led = { hops: 0 }
+export const NO_CAUSE: Causation = { hops: 0 }
 
-export function ledBy(cause: Led | undefined): Led {
-  if (cause === undefined) return NOT_LED
+export function causationOf(cause: Causation | undefined): Causation {
+  if (cause === undefined) return NO_CAUSE
   const { hops, root } = cause
   return { hops, ...(root !== undefined && { root }) }
 }
@@ -113,7 +113,11 @@ export function eventOf(
   tenant: string,
   eventtype: string,
   alarm: AlarmRecord,
-  { now, led, changes }: { readonly now: number; readonly led: Led; readonly changes?: readonly AttributeChange[] },
+  {
+    now,
+    causation,
+    changes,
+  }: { readonly now: number; readonly causation: Causation; readonly changes?: readonly AttributeChange[] },
 ): AlarmEvent {
   const { id, createTime, type, text, timestamp, source, severity, status, count } = alarm
   return {
@@ -132,7 +136,7 @@ export function eventOf(
       count,
     },
     ...(changes && { changes }),
-    ...led,
+    ...causation,
   }
 }
 

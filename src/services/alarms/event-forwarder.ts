@@ -10,7 +10,7 @@ const CURSOR = 'engine'
 const RETRY_MS = 1_000
 
 /** The last forwarded event, and the storage version of its cursor (0: not stored yet). */
-interface Place {
+interface Cursor {
   readonly position: number
   readonly version: number
 }
@@ -20,14 +20,14 @@ export class EventForwarder {
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
   readonly #work: RepeatableWork
-  #place: Place | undefined
+  #cursor: Cursor | undefined
 
   constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#collections = collections
     this.#engine = engine
     this.#logger = logger
     this.#work = new RepeatableWork({
-      work: () => this.#tellAll(),
+      work: () => this.#forwardAll(),
       later: machineTimers.later,
       retryMs: RETRY_MS,
       failed: (error) => {
@@ -49,14 +49,14 @@ export class EventForwarder {
   }
 
   get position(): number | undefined {
-    return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
+    return this.#engine() === undefined ? undefined : (this.#cursor?.position ?? 0)
   }
 
-  async #tellAll(): Promise<void> {
+  async #forwardAll(): Promise<void> {
     const engine = this.#engine()
     if (engine === undefined) return
     for (let refusals = 0; ;) {
-      const { position, version }: Place = (this.#place ??= await this.#stored())
+      const { position, version }: Cursor = (this.#cursor ??= await this.#stored())
       const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
       if (last === undefined || this.#work.isStopped) return
@@ -66,7 +66,7 @@ export class EventForwarder {
       const at = results.findIndex(({ status }) => status === 'rejected')
       const [first, event] = [results[at], events[at]]
       if (first?.status !== 'rejected' || event === undefined) {
-        this.#place = { position: last.position, version: version + events.length }
+        this.#cursor = { position: last.position, version: version + events.length }
         refusals = 0
         continue
       }
@@ -80,12 +80,12 @@ export class EventForwarder {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
       this.#logger?.error(`the engine rejected alarm event ${position}: ${reason.message}`)
-      this.#place = { position, version: stored.version }
-    } else this.#place = { position: Math.max(before, stored.position), version: stored.version }
-    return this.#place.position > before
+      this.#cursor = { position, version: stored.version }
+    } else this.#cursor = { position: Math.max(before, stored.position), version: stored.version }
+    return this.#cursor.position > before
   }
 
-  async #stored(): Promise<Place> {
+  async #stored(): Promise<Cursor> {
     const stored = await this.#collections.cursors.get(CURSOR)
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }

@@ -58,16 +58,16 @@ export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
   return shown(alarm, alarm.repeatTail, alarm.updateTail)
 }
 
-export async function wholeHistories(
+export async function fullHistories(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],
 ): Promise<readonly (readonly AuditRecord[])[]> {
-  const asked = alarms.map((alarm) => chunkIds(alarm))
-  const stored = await readChunks(collections, asked.flat())
+  const idsOfEach = alarms.map((alarm) => chunkIds(alarm))
+  const stored = await readChunks(collections, idsOfEach.flat())
   return alarms.map((alarm, i) => {
     const repeats: HistoryRecord[] = []
     const updates: HistoryRecord[] = []
-    for (const id of asked[i] ?? []) {
+    for (const id of idsOfEach[i] ?? []) {
       const list = id.startsWith('r', alarm.id.length + 1) ? repeats : updates
       list.push(...(stored.get(id) ?? []))
     }

@@ -53,7 +53,7 @@ export class Housekeeping {
         where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
         limit: PORTION,
       })
-      await Promise.all(old.map((id) => this.#writer.remove(id).catch(unlessGone)))
+      await Promise.all(old.map((id) => this.#writer.remove(id).catch(ignoreMissing)))
       if (old.length < PORTION) return
     }
   }
@@ -65,6 +65,6 @@ export class Housekeeping {
   }
 }
 
-function unlessGone(error: unknown): void {
+function ignoreMissing(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
 }

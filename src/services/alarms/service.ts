@@ -17,7 +17,7 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  readonly places?: JobSlots
+  readonly slots?: JobSlots
   readonly tenant: string
   readonly store: Store
   readonly now: () => number
@@ -58,7 +58,7 @@ class Alarms implements OperatedAlarmsService {
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { tenant, store, now, newId, causes, engine, logger, places: slots } = options
+    const { tenant, store, now, newId, causes, engine, logger, slots } = options
     this.#options = options
     const collections = openCollections(tenant, store)
     this.#collections = collections

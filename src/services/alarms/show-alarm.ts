@@ -6,13 +6,13 @@ import type { AlarmCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './alarm-schema.ts'
 import { extrasOf } from './new-alarm.ts'
-import { historyLength, newestHistory, revisionOf, wholeHistories } from './history.ts'
+import { historyLength, newestHistory, revisionOf, fullHistories } from './history.ts'
 
 const SLICE = 50
 const MAX_RECORDS = 200_000
 
-export async function showWhole(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
-  const [history = []] = await wholeHistories(collections, [alarm])
+export async function showWithHistory(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
+  const [history = []] = await fullHistories(collections, [alarm])
   return shown(alarm, history, now)
 }
 
@@ -33,7 +33,7 @@ export async function showAll(
   for (let from = 0; from < alarms.length; from += SLICE) {
     if (from > 0) await machineTimers.breathe()
     const slice = alarms.slice(from, from + SLICE)
-    const histories = await wholeHistories(collections, slice)
+    const histories = await fullHistories(collections, slice)
     for (const [i, alarm] of slice.entries()) all.push(shown(alarm, histories[i] ?? [], now))
   }
   return all

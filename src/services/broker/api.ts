@@ -61,10 +61,10 @@ const FAREWELL_MS = 1_000
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
   const { service, life, store, frameBytes, every = machineTimers.every } = options
   const streaming = { frames: new Frames(life, store), open: new OpenStreams() }
-  await app.register(async (own) => {
+  await app.register(async (child) => {
     const stop = every(TICK_MS, () => streaming.open.tick())
-    own.addHook('onClose', async () => stop())
-    await own.register(websocket, {
+    child.addHook('onClose', async () => stop())
+    await child.register(websocket, {
       options: { maxPayload: frameBytes },
       // `ws` itself closes the socket after an invalid frame
       errorHandler: (error, socket, request) => {
@@ -82,7 +82,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
       },
     })
     const routes = [...ROUTES, ...streamRoutes(streaming, new Sockets(service, streaming))]
-    await addRoutes(own, service, { tag: 'broker', errors: ErrorSchema, routes })
+    await addRoutes(child, service, { tag: 'broker', errors: ErrorSchema, routes })
   })
 }
 
@@ -265,7 +265,7 @@ const ROUTES = [
       const only = onlytimeseries || metrics !== undefined ? ({ only: 'samples' } as const) : {}
       await api.series.remove({ resource: id, ...range, ...(metrics && { metrics }), ...only })
       const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
-      const what = whatWent(onlytimeseries, metrics, within.length > 0)
+      const what = removalText(onlytimeseries, metrics, within.length > 0)
       return { message: `Deleted ${what} for ${id}${within.join('')}` }
     },
   }),
@@ -349,8 +349,8 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
 }
 
 function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'> {
-  const given = headers['idempotency-key']
-  const idempotencyKey = Array.isArray(given) ? given[0] : given
+  const header = headers['idempotency-key']
+  const idempotencyKey = Array.isArray(header) ? header[0] : header
   return idempotencyKey === undefined ? {} : { idempotencyKey }
 }
 
@@ -358,7 +358,7 @@ function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
   return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
 }
 
-function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
+function removalText(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
   if (metrics !== undefined) return `${isRange ? 'samples' : 'series'} of ${metrics.join(', ')}`
   if (isRange) return isSeriesOnly ? 'samples of all metrics' : 'messages and samples of all metrics'
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'

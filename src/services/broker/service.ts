@@ -123,7 +123,7 @@ class Broker implements InternalBroker {
       effects: this.#effects,
       outbox: commands,
       partition,
-      readable: () => this.#ownReadable(),
+      readable: () => this.#localReadable(),
       bounds: dependencies.bounds ?? NO_BOUNDS,
       now,
     })
@@ -156,7 +156,7 @@ class Broker implements InternalBroker {
   readonly #lookUp: LookUp = (resource) => this.#dependencies.resources?.()?.lookup?.(resource)
 
   async readable(): Promise<void> {
-    await Promise.all([this.#othersReadable(), this.#ownReadable()])
+    await Promise.all([this.#othersReadable(), this.#localReadable()])
   }
 
   readonly importing = {
@@ -176,7 +176,7 @@ class Broker implements InternalBroker {
 
   async answer(question: BrokerQuestion): Promise<void> {
     if (question.ask === 'take') await this.#posting.take(question.post as PublishRequest, question.key)
-    else await this.#ownReadable()
+    else await this.#localReadable()
   }
 
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
@@ -214,7 +214,7 @@ class Broker implements InternalBroker {
     this.#dependencies.report?.(`tenant ${this.#dependencies.tenant}: ${what}`)
   }
 
-  async #ownReadable(): Promise<void> {
+  async #localReadable(): Promise<void> {
     await this.#queue.passed()
     await this.#projector.caughtUp()
   }
@@ -248,10 +248,10 @@ class Broker implements InternalBroker {
     return (...parameters: A): Promise<R> => {
       const { partition } = this.#dependencies
       const [first] = parameters
-      const isOwn =
+      const isLocal =
         partition === undefined ||
         (typeof first === 'string' && partitionOf(first, partition.count) === partition.number)
-      const caughtUp = isOwn ? this.#projector.caughtUp() : this.readable()
+      const caughtUp = isLocal ? this.#projector.caughtUp() : this.readable()
       return caughtUp === undefined ? read(...parameters) : caughtUp.then(() => read(...parameters))
     }
   }

@@ -180,7 +180,7 @@ export function converterRoutes(
     tag: 'converter',
     errors: ErrorSchema,
     routes: ROUTES,
-    addParsers: (own) => own.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, readForm),
+    addParsers: (child) => child.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, readForm),
   })
 }
 

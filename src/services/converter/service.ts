@@ -80,13 +80,13 @@ class Service implements InternalConverter {
       },
       test: (config, payload, topic) => this.#test({ config, payload, ...(topic !== undefined && { topic }) }),
       testSent: (request) => asSent(this.#test(request)),
-      ingest: async (name, payload, { idempotencyKey: given } = {}) => {
-        if (given === '' || (given !== undefined && given.length > 500)) {
+      ingest: async (name, payload, { idempotencyKey: clientKey } = {}) => {
+        if (clientKey === '' || (clientKey !== undefined && clientKey.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.used(name)
         // without a key from the client, none is used: the client could not repeat it, and storing it costs a write
-        const key = given === undefined ? undefined : this.#keyOf(name, given)
+        const key = clientKey === undefined ? undefined : this.#keyOf(name, clientKey)
         const taken = { payload: () => payload, key, isSent: true }
         const ingested = this.#ingest(caller, converter, taken, () => {
           const text = payload instanceof Payload ? payload.text : (JSON.stringify(payload) ?? 'null')
@@ -130,8 +130,8 @@ class Service implements InternalConverter {
     return { converted: this.#converted, rejected: this.#rejected }
   }
 
-  #keyOf(converter: string, given = this.#dependencies.newId()): string {
-    return `converter ${converter} ${given}`
+  #keyOf(converter: string, key = this.#dependencies.newId()): string {
+    return `converter ${converter} ${key}`
   }
 
   /** Resolves when durably forwarded or stored as rejected. */
@@ -153,9 +153,9 @@ class Service implements InternalConverter {
   #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
     const converted = this.#inTurn(converter, input)
-    const forward = (own: Converted): Promise<number> => {
-      const { length } = own.metrics
-      return this.#forward(caller, converter, own, key).then(() => length)
+    const forward = (result: Converted): Promise<number> => {
+      const { length } = result.metrics
+      return this.#forward(caller, converter, result, key).then(() => length)
     }
     return converted instanceof Promise ? converted.then(forward) : forward(converted)
   }

@@ -45,13 +45,13 @@ function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: numbe
     warnings.push(`/metrics/${i}/resource is "${resource}": the reference is unresolved`)
   }
   for (const [metric, value] of Object.entries(metrics)) {
-    const place = `/metrics/${i}/${metric}`
+    const path = `/metrics/${i}/${metric}`
     if (typeof value === 'string' && NUMBER.test(value)) {
-      warnings.push(`${place} is the text "${value}" instead of a number; leave out its quotes`)
+      warnings.push(`${path} is the text "${value}" instead of a number; leave out its quotes`)
     } else if (typeof value === 'string' && REFERENCE.test(value)) {
-      warnings.push(`${place} is "${value}": the reference is unresolved`)
+      warnings.push(`${path} is "${value}": the reference is unresolved`)
     } else if (value === null || isPlainObject(value) || Array.isArray(value)) {
-      warnings.push(`${place} is not a number, text or boolean, and is stored with the message only`)
+      warnings.push(`${path} is not a number, text or boolean, and is stored with the message only`)
     }
   }
   return warnings

@@ -60,20 +60,20 @@ export class FunctionStore {
 
   putting(record: FunctionRecord, expect: number | 'absent' | 'any'): readonly Write[] {
     const id = recordId(record)
-    return [this.#records.putting(id, record, expect), this.#telling({ record: id })]
+    return [this.#records.putting(id, record, expect), this.#announcing({ record: id })]
   }
 
   deleting(record: FunctionRecord, expect: number): readonly Write[] {
     const id = recordId(record)
-    return [this.#records.deleting(id, expect), this.#telling({ record: id })]
+    return [this.#records.deleting(id, expect), this.#announcing({ record: id })]
   }
 
   puttingTag(tag: TagRecord): readonly Write[] {
-    return [this.#tags.putting(tag.name, tag), this.#telling({ tag: tag.name })]
+    return [this.#tags.putting(tag.name, tag), this.#announcing({ tag: tag.name })]
   }
 
   deletingTag(name: string): readonly Write[] {
-    return [this.#tags.deleting(name), this.#telling({ tag: name })]
+    return [this.#tags.deleting(name), this.#announcing({ tag: name })]
   }
 
   /** Changes the current record, retrying after conflicts. `change` returns undefined to leave it as is. */
@@ -116,7 +116,7 @@ export class FunctionStore {
     for (const sha256 of left) await this.store.blobs.delete(blobOf(sha256))
   }
 
-  #telling(change: IndexChange): Write {
+  #announcing(change: IndexChange): Write {
     return this.store.log(CHANGES).appending(PARTITION, [change])
   }
 

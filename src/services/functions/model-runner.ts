@@ -25,7 +25,7 @@ const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'TOO_LARGE', 'MO
 
 export class ModelRunner implements VersionRunner {
   readonly #options: ModelRunnerOptions
-  readonly #places = new KeyedMutex()
+  readonly #calls = new KeyedMutex()
 
   constructor(options: ModelRunnerOptions) {
     this.#options = options
@@ -56,7 +56,7 @@ export class ModelRunner implements VersionRunner {
   }
 
   verified(id: FunctionId): Promise<void> {
-    return this.#places.run(id.name, async () => {
+    return this.#calls.run(id.name, async () => {
       const served = await this.#releases().served(id.name)
       const best = await this.#best(id.name, served)
       if (best?.version === id.version) await this.#releases().serve(await this.#releaseOf(best))
@@ -70,7 +70,7 @@ export class ModelRunner implements VersionRunner {
   ended({ name, version }: FunctionId): Promise<void> {
     const { models } = this.#options
     if (models() === undefined) return Promise.resolve()
-    return this.#places.run(name, async () => {
+    return this.#calls.run(name, async () => {
       const releases = this.#releases()
       if ((await releases.served(name)) !== version) return
       const best = await this.#best(name, undefined)

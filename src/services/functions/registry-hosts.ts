@@ -18,8 +18,8 @@ export function registryHosts(
   more: readonly string[],
 ): ReadonlySet<string> {
   const named = tool === 'npm' ? npmRegistries(npmrc) : pipIndexes(pipConf)
-  const places = named.flatMap((address) => (URL.canParse(address) ? [originOf(new URL(address))] : []))
-  return new Set([...places, ...more.map((one) => (/:\d+$/.test(one) ? one : `${one}:443`).toLowerCase())])
+  const origins = named.flatMap((address) => (URL.canParse(address) ? [originOf(new URL(address))] : []))
+  return new Set([...origins, ...more.map((one) => (/:\d+$/.test(one) ? one : `${one}:443`).toLowerCase())])
 }
 
 function npmRegistries(npmrc: string): readonly string[] {

@@ -28,7 +28,7 @@ import { ProcessRunner } from './version-runner.ts'
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
   readonly tenant: string
   readonly store: Store
-  readonly places?: JobSlots
+  readonly slots?: JobSlots
   readonly programs: FunctionPrograms
   readonly models?: () => InternalModels | undefined
   readonly vault?: () => InternalVault | undefined

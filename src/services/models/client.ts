@@ -13,11 +13,11 @@ export function modelsClient(http: Http): ModelsApi {
     },
     get,
     create: async (upload) => {
-      await http.json('POST', '/models', await askOf(upload))
+      await http.json('POST', '/models', await requestOf(upload))
       return get(upload.name)
     },
     replace: async (name, upload) => {
-      await http.json('PUT', pathOf`/models/${name}`, await askOf({ ...upload, name }))
+      await http.json('PUT', pathOf`/models/${name}`, await requestOf({ ...upload, name }))
       return get(name)
     },
     patch: (name, body) => typed(http.json('PATCH', pathOf`/models/${name}`, { body })),
@@ -40,7 +40,7 @@ export function modelsClient(http: Http): ModelsApi {
   }
 }
 
-function askOf(upload: ModelUpload | RemoteUpload): Promise<Ask> {
+function requestOf(upload: ModelUpload | RemoteUpload): Promise<Ask> {
   return 'remote' in upload ? Promise.resolve({ body: upload }) : formOf(upload)
 }
 

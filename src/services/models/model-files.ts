@@ -85,11 +85,12 @@ export function readFiles({
   files,
 }: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
   const { file, meaning } = LAYOUTS[framework]
-  const own = new Map([...files].filter(([path]) => belongs(framework, path)))
-  if (!own.has(file)) throw new AppError('VALIDATION', `${file} is missing; add ${meaning} and name the file ${file}`)
-  const size = [...own.values()].reduce((sum, content) => sum + content.length, 0)
+  const modelFiles = new Map([...files].filter(([path]) => belongs(framework, path)))
+  if (!modelFiles.has(file))
+    throw new AppError('VALIDATION', `${file} is missing; add ${meaning} and name the file ${file}`)
+  const size = [...modelFiles.values()].reduce((sum, content) => sum + content.length, 0)
   if (size > MAX_UNPACKED) throw new AppError('TOO_LARGE', `the model has more than ${MAX_UNPACKED} bytes`)
-  return { framework, digest: digestOf(framework, own), files: own }
+  return { framework, digest: digestOf(framework, modelFiles), files: modelFiles }
 }
 
 export function digestOf(framework: string, files: ReadonlyMap<string, Uint8Array>): string {

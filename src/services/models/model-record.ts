@@ -47,10 +47,10 @@ export const MODELS: CollectionSpec<ModelRecord> = {
 
 export function nextRecord(
   former: ModelRecord | undefined,
-  given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,
+  fields: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,
 ): ModelRecord {
-  const { version = 0, createdBy = given.updatedBy, createdOn = given.updatedOn } = former ?? {}
-  return { ...given, version: version + 1, createdBy, createdOn }
+  const { version = 0, createdBy = fields.updatedBy, createdOn = fields.updatedOn } = former ?? {}
+  return { ...fields, version: version + 1, createdBy, createdOn }
 }
 
 export function infoOf(record: ModelRecord): ModelInfo {

@@ -70,9 +70,9 @@ const framework: TCodec<TSchema, Framework> = Type.Decode(
 )
 const description = text(MAX_DESCRIPTION)
 
-function urlProblems(given: unknown): readonly Problem[] {
-  const url = typeof given === 'string' && given.length <= MAX_URL && URL.canParse(given) ? new URL(given) : undefined
-  const is = `is ${shown(given)}`
+function urlProblems(value: unknown): readonly Problem[] {
+  const url = typeof value === 'string' && value.length <= MAX_URL && URL.canParse(value) ? new URL(value) : undefined
+  const is = `is ${shown(value)}`
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     return [{ message: is, suggestion: 'write an http or https address such as https://models.example.com' }]
   // the value is not shown, since it is secret
@@ -107,8 +107,8 @@ const headers = refined(
       description: 'sent with each request; shown sealed, and accepted in that form',
     }),
   ),
-  (given) => {
-    const names = isPlainObject(given) ? Object.keys(given) : []
+  (headers) => {
+    const names = isPlainObject(headers) ? Object.keys(headers) : []
     if (names.length > MAX_HEADERS)
       return [{ message: `has ${names.length} headers`, suggestion: `send at most ${MAX_HEADERS}` }]
     return names

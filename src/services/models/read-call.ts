@@ -71,8 +71,8 @@ function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
     return []
   }
   const [firstName, { length }] = first
-  for (const [name, { length: own }] of columns) {
-    if (own !== length) issues.wrong(`/inputs/${name}`, `has ${own} values, and ${firstName} has ${length}`)
+  for (const [name, { length: count }] of columns) {
+    if (count !== length) issues.wrong(`/inputs/${name}`, `has ${count} values, and ${firstName} has ${length}`)
   }
   return Array.from({ length }, (_, at) =>
     Object.fromEntries(columns.map(([name, column]) => [name, column[at] ?? null])),

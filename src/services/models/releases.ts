@@ -59,10 +59,10 @@ export class Releases implements ModelReleases {
     refuseRemote(found?.value)
     // the version was deleted while waiting
     if ((await release.whileThere()) === undefined) return
-    if (found === undefined) await this.#place(release, packaged, 'free')
+    if (found === undefined) await this.#install(release, packaged, 'free')
     // load a redeployed version again, unless another version is installed or this one is still loading
-    const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
-    if (found?.value.digest !== digest || isOwn) loaded.drop(packaged)
+    const isInstalled = found?.value.release === version && found.value.state.kind !== 'loading'
+    if (found?.value.digest !== digest || isInstalled) loaded.drop(packaged)
     const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
     const now = await store.find(name)
     if (now?.value.release === version && now.value.digest === digest) await store.storeState(now.value, state)
@@ -80,7 +80,7 @@ export class Releases implements ModelReleases {
       await loaded.use(
         packaged,
         () => Promise.resolve(packaged),
-        (model) => askExample(framework, model),
+        (model) => callExample(framework, model),
       )
     } finally {
       const served = await store.find(name)
@@ -90,7 +90,7 @@ export class Releases implements ModelReleases {
 
   async serve(release: ModelRelease): Promise<void> {
     const packaged = this.#packageOf(release)
-    const record = await this.#place(release, packaged, 'any')
+    const record = await this.#install(release, packaged, 'any')
     if (record !== undefined) this.#options.loader.load(record, packaged.files)
   }
 
@@ -125,7 +125,7 @@ export class Releases implements ModelReleases {
   }
 
   /** Undefined when it is already installed, another version stays installed, or this one was deleted. */
-  async #place(
+  async #install(
     { name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
     when: 'free' | 'any',
@@ -165,7 +165,7 @@ function refuseRemote(record: ModelRecord | undefined): void {
 }
 
 /** Predicts the model's first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */
-async function askExample(framework: Framework, model: OpenModel): Promise<void> {
+async function callExample(framework: Framework, model: OpenModel): Promise<void> {
   const example = examplesOf(model.signatures).find(({ endpoint }) => endpoint === 'predict')
   if (example === undefined) return
   try {

@@ -73,18 +73,18 @@ class Models implements InternalModels {
     return {
       list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(one))),
       get: async (name) => infoOf(this.#lookAgain(await record(name))),
-      create: async (given) => {
-        const upload = Upload.read(given)
+      create: async (sent) => {
+        const upload = Upload.read(sent)
         const { name } = upload
         return inTurn(name, async () => {
           if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
           throw new AppError('CONFLICT', `the model ${name} exists already; overwrite it at its own path`)
         })
       },
-      replace: (name, given) =>
+      replace: (name, sent) =>
         inTurn(name, async () => {
           const former = await store.get(name)
-          return this.#upload(caller, { ...Replacement.read(given), name }, former)
+          return this.#upload(caller, { ...Replacement.read(sent), name }, former)
         }),
       patch: async (name, change) => {
         const description = change.description ?? change.metadata?.description ?? ''
@@ -128,9 +128,9 @@ class Models implements InternalModels {
     return { calls: this.#calls, instances: this.#instances, failed: this.#failed }
   }
 
-  async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
+  async #upload(caller: Caller, sent: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
     const upload = this.#options.newId()
-    const read = await this.#read(given, upload, former?.value.remote)
+    const read = await this.#read(sent, upload, former?.value.remote)
     // a remote model cannot be built
     const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read, read.files)
     const { files, zip, ...known } = read
@@ -143,9 +143,9 @@ class Models implements InternalModels {
       updatedBy: caller.user,
       updatedOn: this.#options.now(),
     })
-    const placed = await this.#place(caller, record, zip, former)
-    this.#loader.load(placed, files)
-    return infoOf(placed)
+    const installed = await this.#install(caller, record, zip, former)
+    this.#loader.load(installed, files)
+    return infoOf(installed)
   }
 
   async #refusal({ name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
@@ -166,19 +166,19 @@ class Models implements InternalModels {
     return record
   }
 
-  async #read(given: Upload, upload: string, former: SealedRemote | undefined): Promise<UploadedModel> {
-    const { name, framework = 'custom', description = '' } = given
-    if ('file' in given) {
-      const files = await readZip(framework, given.file)
-      return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
+  async #read(sent: Upload, upload: string, former: SealedRemote | undefined): Promise<UploadedModel> {
+    const { name, framework = 'custom', description = '' } = sent
+    if ('file' in sent) {
+      const files = await readZip(framework, sent.file)
+      return { name, framework, description, digest: digestOf(framework, files), files, zip: sent.file }
     }
-    const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, given.remote, former)
+    const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, sent.remote, former)
     // a server may change its model at any time, so do not reuse what an earlier upload found out
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
   /** `CONFLICT` when another upload came first or its version is gone; the registry may have installed it already. */
-  async #place(
+  async #install(
     caller: Caller,
     record: ModelRecord,
     zip: Uint8Array | undefined,
@@ -195,7 +195,7 @@ class Models implements InternalModels {
       if (release !== undefined && now?.value.release === release) return now.value
       // the former upload finished loading meanwhile, or its version advanced
       const isSame = now?.value.upload === former?.value.upload
-      if (isRace && isSame && tries < MAX_TRIES) return this.#place(caller, record, zip, now, tries + 1)
+      if (isRace && isSame && tries < MAX_TRIES) return this.#install(caller, record, zip, now, tries + 1)
       if (release !== undefined) await this.#registered.retract(caller, name, release)
       throw error
     }

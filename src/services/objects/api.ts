@@ -169,6 +169,7 @@ function signOptions(query: PathQuery, method: SignedLink['method']): SignOption
       expiry: (seconds ?? 0) + (hours ?? 0) * 3_600 + (days ?? 0) * 86_400,
     }),
     contentType: query.content_type,
+    metadata: query.metadata === undefined ? undefined : Object.fromEntries(new URLSearchParams(query.metadata)),
     upload: query.upload,
     part: query.part,
     ...((min ?? max) !== undefined && { contentLength: { min, max } }),

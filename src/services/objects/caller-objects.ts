@@ -155,15 +155,15 @@ export class CallerObjects implements ObjectsApi {
       date: time.slice(0, 8),
       region: REGION,
     }
-    const { contentType, contentLength, asAttachment = false, origin: at = origin() } = options
+    const { contentType, metadata = {}, contentLength, asAttachment = false, origin: at = origin() } = options
     const length = contentLength && lengthOf(contentLength)
     const order = { bucket: name, path: signed, time, key }
     const addressed = (
       more: readonly (readonly [string, string])[] = [],
-      ofUpload: { contentType?: string | undefined } = {},
+      required: Readonly<Record<string, string>> = {},
     ) => ({
       method,
-      href: signedAddress({ ...order, ...ofUpload, method, origin: at, expiry, more }),
+      href: signedAddress({ ...order, required, method, origin: at, expiry, more }),
     })
     if (upload !== undefined) return addressed(partParameters(method, upload, part))
     switch (method) {
@@ -172,8 +172,14 @@ export class CallerObjects implements ObjectsApi {
       case 'DELETE':
         return addressed()
       case 'PUT': {
-        const link = addressed(length && [[LENGTH_PARAMETER, length.join('-')]], { contentType })
-        return { ...link, ...(contentType !== undefined && { headers: { 'content-type': contentType } }) }
+        const headers = {
+          ...(contentType !== undefined && { 'content-type': contentType }),
+          ...Object.fromEntries(
+            Object.entries(metadata).map(([key, value]) => [`x-amz-meta-${key.toLowerCase()}`, value]),
+          ),
+        }
+        const link = addressed(length && [[LENGTH_PARAMETER, length.join('-')]], headers)
+        return { ...link, ...(Object.keys(headers).length > 0 && { headers }) }
       }
       case 'POST': {
         const formData = signedForm({ ...order, until: ms + expiry * 1_000, contentType, length })

@@ -192,6 +192,8 @@ export interface SignOptions {
   /** for a GET: makes browsers save the content as a file */
   readonly asAttachment?: boolean | undefined
   readonly contentType?: string | undefined
+  /** for a PUT: the metadata that it must have */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly contentLength?: LengthBounds
   readonly all?: boolean | undefined
   /** origin of the address; default: that of this host */

@@ -101,6 +101,7 @@ const SIGN = {
   expiry_days: whole('days of that'),
   get_as_attachment: flag('true: browsers save what is fetched under its name'),
   content_type: optionalText('what the content type of an upload must be'),
+  metadata: optionalText('metadata that an upload by sign=PUT must have, form-encoded: name=value&name=value'),
   content_length_min: whole('bytes that an upload must have'),
   content_length_max: whole('bytes that an upload may have'),
 }

@@ -11,7 +11,7 @@ import {
   type ObjectRecord,
 } from './contract.ts'
 import type { PutOptions, WriteCondition } from './contract.ts'
-import type { Claim, OrphanedContents } from './orphaned-contents.ts'
+import type { UploadClaim, OrphanedContents } from './orphaned-contents.ts'
 import { entryId, findObject, keyOf, objectsFrom, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 
@@ -184,7 +184,7 @@ export class ObjectWriter {
   }
 
   /** Commits a claimed content, and drops the content if no object was created for it. */
-  async #placing(commit: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
+  async #placing(commit: (claim: UploadClaim) => Promise<Outcome>): Promise<ObjectRecord> {
     const { orphans } = this.#dependencies
     const claim = await orphans.claim()
     this.#uploads += 1

@@ -10,7 +10,7 @@ const RETRY_MS = 60_000
 const SLICE = 200
 const CONCURRENCY = 8
 
-export interface Claim {
+export interface UploadClaim {
   readonly id: string
   readonly version: number
 }
@@ -43,7 +43,7 @@ export class OrphanedContents {
   }
 
   /** With `until` (epoch ms on the store's clock) the claim outlives the session. */
-  async claim(until?: number): Promise<Claim> {
+  async claim(until?: number): Promise<UploadClaim> {
     const { table, newId } = this.#dependencies
     const id = newId()
     const { ms, session } = await table.store.now()
@@ -53,7 +53,7 @@ export class OrphanedContents {
   }
 
   /** Returns a write for the commit that creates the content's object; it conflicts when the claim has expired. */
-  ending({ id, version }: Claim): Write {
+  ending({ id, version }: UploadClaim): Write {
     return this.#dependencies.table.orphans.deleting(id, version)
   }
 
@@ -63,7 +63,7 @@ export class OrphanedContents {
   }
 
   /** Deletes the content, unless an object was created for it after all. Never rejects; failures are retried. */
-  async drop(claim: Claim): Promise<void> {
+  async drop(claim: UploadClaim): Promise<void> {
     try {
       if (await this.#end(claim)) this.sweep()
     } catch (error) {
@@ -105,7 +105,7 @@ export class OrphanedContents {
   }
 
   /** Deletes a content, and then its document, which is needed to find the content until then. */
-  async #delete(claim: Claim, isEnded: boolean): Promise<void> {
+  async #delete(claim: UploadClaim, isEnded: boolean): Promise<void> {
     // the writer of an open claim may still be active; ending the claim makes its commit fail
     if (!isEnded && !(await this.#end(claim))) return
     const { table, contents } = this.#dependencies
@@ -113,7 +113,7 @@ export class OrphanedContents {
     await table.orphans.delete(claim.id)
   }
 
-  async #end({ id, version }: Claim): Promise<boolean> {
+  async #end({ id, version }: UploadClaim): Promise<boolean> {
     try {
       await this.#dependencies.table.orphans.put(id, { until: 0 }, version)
       return true

@@ -71,7 +71,7 @@ async function removeSlice(
   const found = await objectsFrom(table, bucket, path, { after: startAfter, limit: maxKeys })
   const some = fewEnough(found)
   // hidden objects stored since the check are kept
-  const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
+  const gone = some.filter(({ value }) => all || !isHiddenBelow(value.path, path))
   await writer.remove(gone)
   return {
     gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
@@ -83,7 +83,7 @@ async function removeSlice(
 async function refuseHidden(table: ObjectTable, bucket: string, path: string): Promise<void> {
   for (let after = ''; ;) {
     const found = await objectsFrom(table, bucket, path, { after, limit: SLICE, field: 'hidden' })
-    const hidden = found.find(({ value }) => isInTheWay(value.path, path))
+    const hidden = found.find(({ value }) => isHiddenBelow(value.path, path))
     if (hidden !== undefined) {
       throw new AppError(
         'CONFLICT',
@@ -95,7 +95,7 @@ async function refuseHidden(table: ObjectTable, bucket: string, path: string): P
   }
 }
 
-function isInTheWay(path: string, prefix: string): boolean {
+function isHiddenBelow(path: string, prefix: string): boolean {
   return isHiddenObject(path) && folderOf(path).length >= prefix.length
 }
 

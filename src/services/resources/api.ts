@@ -35,7 +35,7 @@ import {
   CONSTRAINT_LISTING,
   fieldsOf,
   PAGING,
-  placeProblems,
+  locationProblems,
   RESOURCE_LISTING,
   TYPE_LISTING,
 } from './list/read-listing.ts'
@@ -100,7 +100,7 @@ const resourceRoutes = [
     scope: 'read',
     summary: 'List and search resources',
     query: RESOURCE_LISTING,
-    together: placeProblems,
+    together: locationProblems,
     produces: [...JSON_OR_HAL, CSV_MEDIA_TYPE],
     answers: page,
     handler: async (context) => {
@@ -179,7 +179,7 @@ const resourceRoutes = [
       scope: 'read',
       summary,
       query: RESOURCE_LISTING,
-      together: placeProblems,
+      together: locationProblems,
       produces: JSON_OR_HAL,
       answers: page,
       handler: async (context) =>
@@ -366,8 +366,8 @@ const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
   query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
   produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
   handler: ({ api, query: { objectType }, request, reply }) => {
-    const given = request.headers['last-event-id']
-    const last = Number(given)
+    const lastEventId = request.headers['last-event-id']
+    const last = Number(lastEventId)
     const isFrom = Number.isSafeInteger(last) && last > 0
     const reader = api.changes({
       signal: untilClosed(reply),
@@ -376,7 +376,7 @@ const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
     })
     const chosen = only(reader, objectType)
     if (accepts(request, EVENTS_MEDIA_TYPE))
-      return sendEvents(reply, serverEvents(chosen, given !== undefined && (!isFrom || reader.missed)))
+      return sendEvents(reply, serverEvents(chosen, lastEventId !== undefined && (!isFrom || reader.missed)))
     return sendTexts(reply, chosen, {
       type: NDJSON_MEDIA_TYPE,
       turns,

@@ -71,14 +71,14 @@ function entityOf(record: ConstraintRecord): ResourceEntity {
 
 /** Redefined reserved attributes are refused with a text that clients expect. */
 export function readConstraint(body: unknown, id: string): ConstraintRecord {
-  const given = Constraint.read(body)
-  checkSize(given, 'the constraint')
-  for (const attribute of given.attributes) {
+  const constraint = Constraint.read(body)
+  checkSize(constraint, 'the constraint')
+  for (const attribute of constraint.attributes) {
     const reserved = RESERVED.find((each) => each.name === attribute.name)
     if (reserved !== undefined && mergeTypes(reserved.type, attribute.type) === undefined)
       throw new AppError('VALIDATION', 'Cannot redefine default keywords')
   }
-  return { id, ...given }
+  return { id, ...constraint }
 }
 
 export async function constraintForms(

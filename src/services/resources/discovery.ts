@@ -62,7 +62,7 @@ export class Discovery {
     } catch (error) {
       if (!isStoreConflict(error)) throw error
       // another writer created some of them, so create each separately
-      for (const each of missing) await this.#make([each]).catch(unlessThere)
+      for (const each of missing) await this.#make([each]).catch(ignoreExisting)
     }
     if (this.#tenantResources.known.size + portion.length > MAX_KNOWN) this.#tenantResources.known.clear()
     for (const { resource } of portion) this.#tenantResources.known.add(resource)
@@ -81,11 +81,11 @@ export class Discovery {
         ...noted.writes,
       ]),
     )
-    let place = 0
+    let index = 0
     for (const { record, time, noted } of made) {
       const { id } = record.own
-      const version = results[place]
-      place += 1 + noted.writes.length
+      const version = results[index]
+      index += 1 + noted.writes.length
       if (version === undefined) resources.forget(id)
       else resources.put(id, { id, version, value: record })
       lastSeen.written(record.own.id, time)
@@ -94,6 +94,6 @@ export class Discovery {
   }
 }
 
-function unlessThere(error: unknown): void {
+function ignoreExisting(error: unknown): void {
   if (!isStoreConflict(error)) throw error
 }

@@ -39,7 +39,7 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
     lastMessageTimestamp: { type: 'number', of: ({ own }) => numberOf(own['lastMessageTimestamp']) },
     tags: { type: 'texts', of: tagsOf },
     references: { type: 'texts', of: referencesOf },
-    location: { type: 'place', of: placeOf },
+    location: { type: 'place', of: locationOf },
     words: { type: 'text', of: wordsIn },
     typeMark: { type: 'number', of: ({ typeMark }) => typeMark },
   },
@@ -102,7 +102,7 @@ function tagsOf(record: ResourceRecord): readonly string[] {
   return Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
 }
 
-function placeOf(record: ResourceRecord): { readonly lat: number; readonly lng: number } | undefined {
+function locationOf(record: ResourceRecord): { readonly lat: number; readonly lng: number } | undefined {
   const location = valueOf(record, 'location')
   if (!isPlainObject(location)) return undefined
   const { lat, lon } = location

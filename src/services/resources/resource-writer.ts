@@ -74,8 +74,8 @@ export class ResourceWriter {
     const before = stored && this.#tenantResources.lastSeen.current(stored.value.own)
     const effects = cause && (await this.#admitted(id, cause))
     if (effects === 'again') return stored && before && { value: before, version: versionOf(stored) }
-    const given = step(before)
-    const after = given instanceof Promise ? await given : given
+    const result = step(before)
+    const after = result instanceof Promise ? await result : result
     if (after === undefined) {
       if (stored !== undefined) await this.#commit(written, stored, before, undefined, effects)
       return undefined
@@ -167,10 +167,10 @@ export function checkAddressable(id: string, subject: string): void {
   if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
-export function checkId({ id: given }: Attributes, id: string, subject: string): void {
+export function checkId({ id: bodyId }: Attributes, id: string, subject: string): void {
   if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
-  if (given === undefined || given === null || given === id) return
-  const message = `is ${JSON.stringify(given)}, but the path says ${JSON.stringify(id)}`
+  if (bodyId === undefined || bodyId === null || bodyId === id) return
+  const message = `is ${JSON.stringify(bodyId)}, but the path says ${JSON.stringify(id)}`
   throw refuse(subject, [problem('/id', message, 'leave it out')])
 }
 

@@ -26,7 +26,7 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  readonly places?: JobSlots
+  readonly slots?: JobSlots
   readonly tenant: string
   readonly store: Store
   readonly now: () => number
@@ -79,16 +79,7 @@ class Resources implements HostedResources {
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const {
-      tenant,
-      store,
-      now,
-      newId,
-      logger,
-      places: slots,
-      managedTasks = noTasks,
-      actuators = noActuators,
-    } = options
+    const { tenant, store, now, newId, logger, slots, managedTasks = noTasks, actuators = noActuators } = options
     const { later = machineTimers.later, limit = new Semaphore(RECONCILED_AT_ONCE) } = options
     this.#options = options
     const collections = openCollections(tenant, store)

@@ -40,6 +40,7 @@ import {
   type TaskSpecification,
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
+import { REHEARSE } from './rehearsals/rehearsal-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
@@ -236,7 +237,7 @@ const TASK_ROUTES = [
     path: '/api/tasks/:id/command/reload',
     scope: 'operate',
     summary: 'Move a task to another version of its template, or preview the change',
-    query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
+    query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version), ...REHEARSE },
     isConditional: true,
     answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     handler: async ({ api, params: { id }, query: { dryRun = false, ...options }, request, reply }) => {

@@ -132,11 +132,11 @@ export interface TaskApi {
 
 export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions): Promise<CreatedTemplate>
-  /** Existing tasks stay as they are until they are reloaded. */
+  /** Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. */
   replace(
     name: string,
     specification: TemplateSpecification,
-    options?: PostOptions & RevisionOptions,
+    options?: PostOptions & RevisionOptions & Pick<ReloadOptions, 'rehearse'>,
   ): Promise<TemplateEntity>
   /** Throws `WRONG_STATUS` while tasks use the template. */
   remove(name: string, options?: RevisionOptions): Promise<void>

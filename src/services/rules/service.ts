@@ -100,10 +100,10 @@ class Rules implements InternalRules {
         return taskApi(rules, caller)
       },
       get templates() {
-        return templateApi(rules, caller)
+        return templateApi(rules, caller, rehearsals.ofChange(caller))
       },
       get batches() {
-        return batchApi(rules, caller)
+        return batchApi(rules, caller, rehearsals.ofChange(caller))
       },
       get inspection() {
         return inspectionApi(rules)

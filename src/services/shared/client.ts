@@ -1,5 +1,13 @@
 /** Everything that the clients of services share. Runs in browsers too. */
-export { type Ask, conditionOf, Http, type Method, pathOf, type QueryValue, typed } from './http/client/http.ts'
+export {
+  type RequestParts as Ask,
+  conditionOf,
+  Http,
+  type Method,
+  pathOf,
+  type QueryValue,
+  typed,
+} from './http/client/http.ts'
 export { jsonLines, serverEvents, textEvents } from './http/client/streams.ts'
 export { tarOf } from './http/client/tar.ts'
 export { listOfHeader } from './http/header-list.ts'

@@ -126,7 +126,7 @@ function orderOf({ task, effect }: EffectOfTask): Order | undefined {
 }
 
 function isEarlier(a: Order, b: Order): boolean {
-  const i = a.findIndex((number, place) => number !== b[place])
+  const i = a.findIndex((number, index) => number !== b[index])
   return i !== -1 && (a[i] ?? 0) < (b[i] ?? 0)
 }
 

@@ -8,15 +8,15 @@ const MAX_VALUE = 16_384
 const Text = Type.String()
 const value = refined(
   text(MAX_VALUE, { minLength: 1, description: 'sealed on receipt, and never part of an answer' }),
-  (given) => [problemOf(given)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
+  (value) => [problemOf(value)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
 )
 
 /** Describes a problem without quoting the value, which errors never contain. */
-function problemOf(given: unknown): string | undefined {
-  if (typeof given !== 'string' || given === '') return 'must be a non-empty text'
-  if (given.length > MAX_VALUE) return `has ${given.length} characters, and at most ${MAX_VALUE} are accepted`
-  if (/\p{Surrogate}/u.test(given)) return 'has half of a character'
-  return given.includes('\0') ? 'has a NUL, which environments cannot hold' : undefined
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return 'must be a non-empty text'
+  if (value.length > MAX_VALUE) return `has ${value.length} characters, and at most ${MAX_VALUE} are accepted`
+  if (/\p{Surrogate}/u.test(value)) return 'has half of a character'
+  return value.includes('\0') ? 'has a NUL, which environments cannot hold' : undefined
 }
 
 export const SecretValue = checked(closed({ value }, { title: 'SecretValue' }), {

@@ -55,20 +55,20 @@ class Vault implements InternalVault {
   async open(names: readonly string[]): Promise<OpenSecrets> {
     const found = await this.#collection.getMany([...names])
     const values = found.map(({ value: { name, sealed } }) => {
-      return [name, this.#options.seal.open(sealed, this.#placeOf(name))] as const
+      return [name, this.#options.seal.open(sealed, this.#sealNameOf(name))] as const
     })
     // a recreated secret may have the same version, but never the same sealed text
     const revision = JSON.stringify(found.map(({ value: { name, sealed } }) => [name, sealed.slice(-24)]))
     return { values: new Map(values), revision }
   }
 
-  async #put(user: string, name: string, given: string): ReturnType<VaultApi['put']> {
+  async #put(user: string, name: string, secret: string): ReturnType<VaultApi['put']> {
     if (!NAME.test(name)) {
       throw refuse('The secret', [
         makeIssue('SECRET', '/name', 'must be 1 to 100 letters, digits and _, and no digit first'),
       ])
     }
-    const { value } = SecretValue.read({ value: given })
+    const { value } = SecretValue.read({ value: secret })
     const collection = this.#collection
     const former = await collection.get(name)
     if (former === undefined && (await collection.count()) >= MAX_SECRETS)
@@ -77,7 +77,7 @@ class Vault implements InternalVault {
     const { createdBy = user, createdAt = now } = former?.value ?? {}
     const record: SecretRecord = {
       name,
-      sealed: this.#options.seal.close(value, this.#placeOf(name)),
+      sealed: this.#options.seal.close(value, this.#sealNameOf(name)),
       createdBy,
       createdAt,
       updatedBy: user,
@@ -87,7 +87,7 @@ class Vault implements InternalVault {
     return { secret: infoOf(record), created: former === undefined }
   }
 
-  #placeOf(name: string): string {
+  #sealNameOf(name: string): string {
     return `vault/${this.#options.tenant}/${name}`
   }
 }

@@ -62,7 +62,7 @@ export class OpenCall {
     figures.open++
     figures.bytesIn += request.body.length
     // without the query, which may contain secrets
-    this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
+    this.#log('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 
   get name(): string {
@@ -132,7 +132,7 @@ export class OpenCall {
       this.#facts.figures.answered(this.#ms())
       this.#facts.figures.errors++
     }
-    this.#say('error', 'response', messageOf(error))
+    this.#log('error', 'response', messageOf(error))
     this.#pieces?.destroy(error as Error)
     this.#reject(error)
   }
@@ -144,7 +144,7 @@ export class OpenCall {
     figures.bytesOut += this.#sent
     if (this.#status === 0) return
     const level = this.#status >= 500 ? 'error' : this.#status >= 400 ? 'warn' : 'info'
-    this.#say(level, 'response', `${this.#status} after ${Math.round(this.#ms())} ms (${this.#sent} bytes)`)
+    this.#log(level, 'response', `${this.#status} after ${Math.round(this.#ms())} ms (${this.#sent} bytes)`)
   }
 
   #answerWith(head: WebHead, body: ScriptAnswer['body']): void {
@@ -161,7 +161,7 @@ export class OpenCall {
     const removed = head.headers.flatMap(([name]) => (NOT_ON_API_ORIGIN.has(name) ? [name] : []))
     if (removed.length === 0) return head
     const named = [...new Set(removed)].join(' and ')
-    this.#say('warn', 'response', `${named} removed from the answer: ${WHY_REMOVED}`)
+    this.#log('warn', 'response', `${named} removed from the answer: ${WHY_REMOVED}`)
     return { ...head, headers: head.headers.filter(([name]) => !NOT_ON_API_ORIGIN.has(name)) }
   }
 
@@ -169,7 +169,7 @@ export class OpenCall {
     return this.#times.clock() - this.#begin
   }
 
-  #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
+  #log(level: LogLevel, kind: 'request' | 'response', message: string): void {
     const { log, key, version, requestId } = this.#facts
     log.add(key, { time: this.#times.now(), level, kind, message, version, requestId })
   }

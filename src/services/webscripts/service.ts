@@ -29,7 +29,7 @@ import type { LogLevel } from './webscript-schema.ts'
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly tenant: string
   readonly functions: () => InternalFunctions | undefined
-  readonly askApi: (
+  readonly callApi: (
     caller: Caller,
     request: ApiRequest,
     signal: AbortSignal,
@@ -157,11 +157,11 @@ class Webscripts implements InternalWebscripts {
   ): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
     if (question === 'api') {
-      const { tenant, askApi } = this.#options
+      const { tenant, callApi } = this.#options
       const script = this.#versions(name).find((one) => one.version === version)
       if (script === undefined) throw new AppError('PLUG_FAILED', 'the webscript is being removed')
       const caller = { tenant, user: `webscripts/${name}`, ...(script.rights && { rights: script.rights }) }
-      return askApi(caller, requestOf(params), signal, this.#causationOf(name))
+      return callApi(caller, requestOf(params), signal, this.#causationOf(name))
     }
     const call = this.#calls.get(String(params['id']))
     // a webscript can refer only to its own calls

@@ -63,7 +63,7 @@ export class Documents {
   async count(table: Table, tenant: string, where: readonly Condition[]): Promise<number> {
     const bindings = new Bindings()
     const [row] = await this.#read<{ count: number }>(table, {
-      text: `select count(*) as count from ${table.name} where ${those(table, tenant, where, bindings)}`,
+      text: `select count(*) as count from ${table.name} where ${conditionSql(table, tenant, where, bindings)}`,
       values: bindings.values,
     })
     return row?.count ?? 0
@@ -79,7 +79,7 @@ export class Documents {
     const [column] = columnNames(field)
     const rows = await this.#read<{ value: string; count: number }>(table, {
       text: `select ${column} as value, count(*) as count from ${table.name}
-             where ${those(table, tenant, where, bindings)} and ${column} is not null group by 1 order by 1`,
+             where ${conditionSql(table, tenant, where, bindings)} and ${column} is not null group by 1 order by 1`,
       values: bindings.values,
     })
     return new Map(rows.map(({ value, count }) => [value, count]))
@@ -99,7 +99,7 @@ export class Documents {
 function listing(table: Table, tenant: string, query: CheckedQuery, columns: readonly string[]): Statement {
   const { where, sort, afterId, offset, limit } = query
   const bindings = new Bindings()
-  const conditions = those(table, tenant, where, bindings)
+  const conditions = conditionSql(table, tenant, where, bindings)
   const after = afterId === undefined ? '' : ` and id > ${bindings.add(afterId, 'text')}`
   const page = `limit ${bindings.add(limit, 'bigint')} offset ${bindings.add(offset, 'bigint')}`
   const order = [...sort.map((one) => `${sortColumn(one)}${one.descending ? ' desc nulls last' : ''}`), 'id'].join(', ')
@@ -122,7 +122,7 @@ function sortColumn({ field }: CheckedQuery['sort'][number]): string {
   return field === 'id' ? 'id' : columnNames(field)[0]
 }
 
-function those(table: Table, tenant: string, where: readonly Condition[], bindings: Bindings): string {
+function conditionSql(table: Table, tenant: string, where: readonly Condition[], bindings: Bindings): string {
   const mine = `tenant = ${bindings.add(tenant, 'text')} and alive`
   return where.length === 0 ? mine : `${mine} and ${allOf(where, table.spec, bindings)}`
 }

@@ -21,7 +21,7 @@ export function rebuildFile(path: string, file: FileName, aside: string): void {
     const to = openWriter(draft, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
     try {
       openForm(to, draft, formOfFile(file))
-      copyWhole(from, to, file)
+      copyIntactRows(from, to, file)
       to.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } finally {
       to.close()
@@ -38,7 +38,7 @@ export function rebuildFile(path: string, file: FileName, aside: string): void {
   renameSync(draft, path)
 }
 
-function copyWhole(from: Database, to: Database, file: FileName): void {
+function copyIntactRows(from: Database, to: Database, file: FileName): void {
   for (const table of tablesOf(from, file)) {
     const { name } = table
     if (name.startsWith('c_')) to.exec(documentsSql(name))

@@ -28,7 +28,7 @@ export function mutantsOf(rule: Rule | Template, plugs: PlugRegistry): readonly 
     ...(rule.relations ?? []).flatMap((relation) => relationChanges(rule, relation, plugs)),
     ...(rule.triggers ?? []).flatMap((trigger, i) => triggerChanges(rule, trigger, i, plugs)),
     ...(rule.actuators ?? []).flatMap((actuator) => actuatorChanges(rule, actuator, plugs)),
-    ...nodesTakenAway(rule),
+    ...nodesRemoved(rule),
     ...('name' in rule ? declarationChanges(rule) : []),
     ...settingChanges(rule),
   ]
@@ -116,7 +116,7 @@ function confusionsOf(rule: Rule | Template, plug?: Plug): Confusions {
 }
 
 /** Removes nodes with several dependents. For a node with one dependent, removing the dependent has the same effect. */
-function nodesTakenAway(rule: Rule | Template): readonly Change[] {
+function nodesRemoved(rule: Rule | Template): readonly Change[] {
   const { sensors = [], relations = [], actuators = [], triggers = [] } = rule
   const uses = (label: string): number =>
     triggers.filter(({ sourceLabel, destinationLabel }) => [sourceLabel, destinationLabel].includes(label)).length +

@@ -43,7 +43,7 @@ export async function mutateRule(
     const { name } = mutant
     const by = await whyFailed(mutant.rule, property, options)
     if (by !== undefined) killed.push({ name, by })
-    else if (await doesTheSame(mutant, rule, options)) alike.push(name)
+    else if (await behavesAlike(mutant, rule, options)) alike.push(name)
     else survived.push(name)
     onProgress?.({ name, killed: by !== undefined, done: i + 1, of: mutants.length })
   }
@@ -67,7 +67,7 @@ async function whyFailed(
  * Returns whether a mutant behaves like the rule. Changes of actuators never count as equal, because their input may
  * matter to an external service.
  */
-async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
+async function behavesAlike({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
   if (name.startsWith('actuators/')) return false
   const { writeTo: _writeTo, print: _print, ...rest } = options
   try {

@@ -85,12 +85,12 @@ describe('a CSV recording', () => {
     [
       'too few cells',
       'timestamp,a\n2025-01-15',
-      'file:2: 1 cell, but the header has 2; timestamp,a; keep the comma of an empty cell',
+      'file:2: 1 cell, but the header has 2; timestamp,a; keep the delimiter of an empty cell',
     ],
     [
       'too many cells',
       'timestamp,a\n0,1,2',
-      'file:2: 3 cells, but the header has 2; timestamp,a; quote cells that contain a comma',
+      'file:2: 3 cells, but the header has 2; timestamp,a; quote cells that contain a delimiter',
     ],
     [
       'an unclosed quote',
@@ -99,8 +99,12 @@ describe('a CSV recording', () => {
     ],
     ['a bad time', 'timestamp,a\nsoon,1', 'file:2: "soon" is not a valid time; use 2025-01-31T08:00:00Z'],
     ['a missing time', 'timestamp,a\n,1', 'file:2: the time is empty; use'],
-    ['no time column', 'Time,a\n0,1', 'file:1: no column is named "timestamp" among "Time", "a"; rename "Time"'],
-    ['semicolons', 'timestamp;a\n0;1', 'file:1: the cells are separated by ";"; use commas'],
+    [
+      'no time column',
+      'Time,a\n0,1',
+      'file:1: no column is named "timestamp" among "Time", "a"; rename "Time", or add --map "Time=timestamp"',
+    ],
+    ['semicolons', 'timestamp;a\n0;1', 'file:1: the cells are separated by ";"; add --delimiter ";"'],
     ['a column without a name', 'timestamp,\n0,1', 'file:1: column 2 of the header lacks a name; name each column'],
     [
       'two columns of one name',
@@ -159,7 +163,7 @@ describe('an NDJSON recording', () => {
     ],
     ['a number in a line', '{"timestamp":0}\n7', 'file:2: a message is expected, not 7; use one JSON object per line'],
     ['no time', '{"t":1}', 'file:1: "timestamp" is missing; add ISO'],
-    ['a bad time', '{"timestamp":"31.1.2025"}', 'file:1: "31.1.2025" is not a valid time; use'],
+    ['a bad time', '{"timestamp":"31/1/2025"}', 'file:1: "31/1/2025" is not a valid time; use'],
     [
       'a resource that is no text',
       '{"timestamp":0,"resource":7}',

@@ -25,7 +25,7 @@ const RULE: Rule = {
 }
 
 /** Starts a task of two sensors, after two messages; at 10 ms, its row waits for the first sensor of a third one. */
-async function waiting() {
+async function waiting(isInRows = true) {
   const clock = new VirtualClock(0)
   const calls: Call[] = []
   const acts: [now: number, a: unknown][] = []
@@ -43,7 +43,13 @@ async function waiting() {
       }),
   )
   const act = actuatorPlug('act', (context) => void acts.push([context.now, context.streamValue('a')]))
-  const engine = new CoreEngine({ plugs: [ask, act], scheduler: clock, ids: () => 'r', seed: 1, generate })
+  const engine = new CoreEngine({
+    plugs: [ask, act],
+    scheduler: clock,
+    ids: () => 'r',
+    seed: 1,
+    ...(isInRows && { generate }),
+  })
   const task = (await engine.start(RULE, { resource: 'r' })) as LiveTask
   const send = (a: number) => engine.receive({ resource: 'r', a })
   const next = (): Call => {
@@ -125,6 +131,32 @@ describe('a row whose sensor returned a promise', () => {
     expect(task.node(`s${which}`)).toMatchObject({
       error: { message: expect.stringContaining('longer than 1000 ms') as string },
     })
+  })
+
+  it('counts the same steps as without rows when it fails to return', async () => {
+    const counts = []
+    for (const isInRows of [true, false]) {
+      const { clock, next, engine } = await waiting(isInRows)
+      await next().answer('High')
+      clock.advanceTo(1_010)
+      counts.push(engine.counts)
+    }
+    expect(counts[0]).toEqual(counts[1])
+  })
+
+  it('has a deadline after timers of other tasks', async () => {
+    const { clock, next, send, engine, task, isWaiting } = await waiting()
+    await engine.start({ sensors: [{ label: 's', name: 'ask', resource: 'q', timeout: 'PT0.5S' }] }, { id: 'q' })
+    engine.receive({ resource: 'q' })
+    const [first] = [next(), next()]
+    await first.answer('High')
+    await next().answer('High')
+    clock.advanceTo(600)
+    send(4)
+    clock.advanceTo(1_599)
+    expect(isWaiting()).toBe(true)
+    clock.advanceTo(1_600)
+    expect(task.info().health.errorsCount).toBe(1)
   })
 
   it('aborts its signal when its task is stopped', async () => {

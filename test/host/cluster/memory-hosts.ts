@@ -8,7 +8,7 @@ import { slotOf } from '../../../src/cluster/placement/slots.ts'
 import { SLOT_TABLE, SLOT_TABLES } from '../../../src/cluster/placement/cluster-records.ts'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
-import type { Making } from '../../../src/host/compose.ts'
+import type { HostOverrides } from '../../../src/host/compose.ts'
 import { readConfig, type Given } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/wiring/service-table.ts'
@@ -21,7 +21,7 @@ export interface MemoryHosts {
   readonly blobs: string
   readonly hosts: readonly RunningHost[]
   /** Starts a host; resolves when it answers, which may be before it has its share of slots. */
-  start(given?: Given, making?: Pick<Making, 'now' | 'program'>): Promise<RunningHost>
+  start(given?: Given, making?: Pick<HostOverrides, 'now' | 'program'>): Promise<RunningHost>
   /** Resolves when the slots are spread evenly over `count` hosts. */
   spread(count: number): Promise<void>
   /** Creates a tenant owned by `host` and returns its name; the tenant's key is its name, with the secret `s`. */

@@ -249,6 +249,16 @@ describe('a signed address', () => {
     expect(await codeOf(await put('x', 'x', { 'x-amz-meta-a': 'b' }))).toEqual([403, 'AccessDenied'])
   })
 
+  it('signs the metadata of an upload', async () => {
+    const options = { method: 'PUT', metadata: { Unit: 's', map: '%5B%5D' }, origin: content.origin } as const
+    const { href, headers = {} } = await content.api.sign('assets', 'meta', options)
+    expect(headers).toEqual({ 'x-amz-meta-unit': 's', 'x-amz-meta-map': '%5B%5D' })
+    const other = { ...headers, 'x-amz-meta-unit': 'ms' }
+    expect((await fetch(href, { method: 'PUT', headers: other, body: 'x' })).status).toBe(403)
+    expect((await fetch(href, { method: 'PUT', headers, body: 'x' })).status).toBe(200)
+    expect(await content.api.stat('assets', 'meta')).toMatchObject({ metadata: { unit: 's', map: '%5B%5D' } })
+  })
+
   it('reports a missing object in XML, with the id of the request', async () => {
     const answer = await content.ask('GET', 'none & <more>')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/xml'])

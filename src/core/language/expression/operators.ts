@@ -184,9 +184,9 @@ function equality(same: (run: Run, a: unknown, b: unknown) => boolean, negated: 
   return (left, right) => {
     const a = left.code
     const b = right.code
-    if (asksForNothing(left) || asksForNothing(right)) {
+    if (isConstantMissing(left) || isConstantMissing(right)) {
       const strict = same === sameValue
-      return (run, frame) => isSameNothing(a(run, frame), b(run, frame), strict) !== negated
+      return (run, frame) => areBothMissing(a(run, frame), b(run, frame), strict) !== negated
     }
     const sums = left.measured !== undefined || right.measured !== undefined
     return (run, frame) => {
@@ -207,11 +207,11 @@ function looselySame(run: Run, a: unknown, b: unknown): boolean {
   return typeof a === typeof b ? sameValue(run, a, b) : isEqual(a, b)
 }
 
-function isSameNothing(a: unknown, b: unknown, strict: boolean): boolean {
+function areBothMissing(a: unknown, b: unknown, strict: boolean): boolean {
   return strict ? a === b : (a ?? null) === (b ?? null)
 }
 
-function asksForNothing(side: Side): boolean {
+function isConstantMissing(side: Side): boolean {
   return side.constant && (side.value === null || side.value === undefined)
 }
 
@@ -229,7 +229,7 @@ function membership(left: Side, right: Side): Code {
   return (run, frame) => {
     const wanted = a(run, frame)
     const all = b(run, frame)
-    if (!isKnown(wanted) && !asksForNothing(left)) throw unknown(left.label, wanted)
+    if (!isKnown(wanted) && !isConstantMissing(left)) throw unknown(left.label, wanted)
     if (!isKnown(all)) throw unknown(right.label, all)
     return isAmong(run, wanted, all, left.label, right.label)
   }

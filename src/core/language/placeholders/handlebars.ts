@@ -20,7 +20,7 @@ import type { Path, Scope } from './scope.ts'
 import {
   enter,
   enterRound,
-  giving,
+  withParameters,
   lookedUp,
   OWN_NAMES,
   readReference,
@@ -145,7 +145,7 @@ function compileBlock(block: Block, pointer: string): Step {
         write(run, frame) {
           const value = valueOf(subject, run, frame)
           if (isEmpty(value)) return otherwise.write(run, stay(frame))
-          return body.write(run, giving(enter(frame, value), names, [value]))
+          return body.write(run, withParameters(enter(frame, value), names, [value]))
         },
       }
     case 'each':
@@ -179,7 +179,7 @@ function written(list: unknown, { names }: Block, body: Step, run: Run, outer: F
       throw tooLarge(run, `the template loops more than ${MAX_ROUNDS} times; loop over less`)
     const key = isList ? index : field
     const frame = enterRound(outer, item, { key, index, last: index === entries.length - 1 })
-    text += body.write(run, giving(frame, names, [item, key]))
+    text += body.write(run, withParameters(frame, names, [item, key]))
   }
   return text
 }

@@ -84,7 +84,7 @@ export function enterRound(frame: Frame, item: unknown, round: { key: unknown; i
   return { ...enter(frame, item), data: { values, outer: frame.data } }
 }
 
-export function giving(frame: Frame, names: readonly string[], values: readonly unknown[]): Frame {
+export function withParameters(frame: Frame, names: readonly string[], values: readonly unknown[]): Frame {
   return names.length === 0 ? frame : { ...frame, parameters: { value: values, outer: frame.parameters } }
 }
 

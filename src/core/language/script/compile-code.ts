@@ -10,7 +10,7 @@ import { truthOf } from '../expression/values.ts'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugLog } from '../../plug/plug.ts'
 import type { Sandbox, ScriptLine, ScriptResult } from './sandbox.ts'
-import { valuesOf } from './handed-in.ts'
+import { valuesOf } from './encoded-values.ts'
 import { compileScriptExpression, type ScriptExpression, type Wanted } from './script-expression.ts'
 import { zoneOffsets } from './zone-offsets.ts'
 

@@ -101,13 +101,13 @@ export class Completion {
   }
 }
 
-export function givesValue(body: readonly Node[]): boolean {
-  if (!returnsNothing(body)) return true
+export function returnsValue(body: readonly Node[]): boolean {
+  if (!hasNoReturn(body)) return true
   const last = body.findLast((statement) => !isSilent(statement as AnyNode))
   return last !== undefined && holds(last as AnyNode, 'ExpressionStatement')
 }
 
-export function returnsNothing(body: readonly Node[]): boolean {
+export function hasNoReturn(body: readonly Node[]): boolean {
   return !body.some((statement) => holds(statement as AnyNode, 'ReturnStatement'))
 }
 

@@ -249,7 +249,7 @@ export class Reads {
         if (isNumeric(parent)) this.#numbers.add(node)
         return
       }
-      if (handsOn(parent, node)) {
+      if (passesOn(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
         if (parent.optional) isTested = true
@@ -351,7 +351,7 @@ function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodD
   return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
 }
 
-function handsOn(parent: AnyNode, part: Node): boolean {
+function passesOn(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
     case 'ParenthesizedExpression':
     case 'ChainExpression':

@@ -17,8 +17,8 @@ import type { LogicPath } from '../logic/run.ts'
 import { misreadings } from '../expression/misreadings.ts'
 import { insteadOfWord, positionIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
-import { Completion, droppedValues, givesValue, objectLikeBlock, returnsNothing } from './completion.ts'
-import { lawCode, textCode } from './handed-in.ts'
+import { Completion, droppedValues, returnsValue, objectLikeBlock, hasNoReturn } from './completion.ts'
+import { lawCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
@@ -108,7 +108,7 @@ function parseEither(marked: string): Parsed | { readonly problem: Problem } {
     const inner = tree.type === 'ParenthesizedExpression' ? tree.expression : tree
     if (inner.type !== 'FunctionExpression') return { problem: expression }
     const { body } = inner.body
-    if (!givesValue(body)) {
+    if (!returnsValue(body)) {
       const suggestion = 'end with the value, such as let a = temperature * 2; a > 50, or with return and the value'
       return { problem: { at: marked.length, message: 'the statements give no value', suggestion } }
     }
@@ -144,7 +144,7 @@ function problemOf(error: unknown, text: string, before: number): Problem {
 /** Finds statements that JavaScript reads differently from what they look like. */
 function misusedStatements(body: readonly Node[], before: number): readonly Problem[] {
   // code with a return was always accepted, so stored rules may contain such lines
-  if (!returnsNothing(body)) return []
+  if (!hasNoReturn(body)) return []
   const block = objectLikeBlock(body)
   const problems = droppedValues(body).map(({ start }): Problem => {
     const message = 'this value is not used, because more follows'

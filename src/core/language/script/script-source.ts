@@ -6,7 +6,7 @@ import { readSource } from '../expression/source.ts'
 import { missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { Completion } from './completion.ts'
-import { lawCode, textCode } from './handed-in.ts'
+import { lawCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 

@@ -14,7 +14,7 @@ export function keepLate({ call }: SensorNode, sensor: SensorState, message: Mes
   if (call.plug.absorbs === 'late' && sensor.late.length < MAX_ABSORBED) sensor.late = [...sensor.late, message]
 }
 
-export function tookLate({ state }: TaskRun, { node, late }: Execution): void {
+export function markLateRead({ state }: TaskRun, { node, late }: Execution): void {
   if (late === 0 || node.kind !== 'sensor') return
   const sensor = sensorState(state, node)
   sensor.late = sensor.late.slice(late)

@@ -1,4 +1,5 @@
 /** Options of the MQTT listener, and its interface to connections. */
+import type { Server, Socket } from 'node:net'
 import type { Caller, RateLimitedLogger } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
@@ -17,8 +18,10 @@ export interface MqttOptions {
   /** Finds the hosts of other tenants. Default: this host has all tenants. */
   readonly others?: OtherHosts | undefined
   readonly host: string
-  /** 0: the system picks a port */
-  readonly port: number
+  /** Port without TLS; 0: the system picks one; absent: none */
+  readonly port?: number | undefined
+  /** Listener with TLS; absent: none */
+  readonly secure?: { readonly port: number; create(welcome: (socket: Socket) => void): Server } | undefined
   readonly newId: () => string
   /** Default: machine timers, which do not keep a process alive. */
   readonly after?: (ms: number, work: () => void) => () => void

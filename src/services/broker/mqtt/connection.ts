@@ -91,9 +91,9 @@ export class Connection {
     // drop later bytes, so that they do not accumulate
     if (this.#isOver) return
     this.#listenOn()
-    const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
-    if (own === undefined) return
-    this.#frames.add(own)
+    const packets = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
+    if (packets === undefined) return
+    this.#frames.add(packets)
     for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
       const fault =
         typeof packet === 'string'
@@ -120,9 +120,9 @@ export class Connection {
       this.#fault({ reason: REASONS.malformed, text: 'an invalid packet' })
       return undefined
     }
-    const own = all.subarray(end + 1)
-    this.#received = [own]
-    return own
+    const packets = all.subarray(end + 1)
+    this.#received = [packets]
+    return packets
   }
 
   #fault({ reason, text }: PacketFault): void {
@@ -136,11 +136,11 @@ export class Connection {
   #warn(what: string, reason: string, more: Readonly<Record<string, unknown>> = {}): void {
     const { caller, clientId } = this.#known ?? {}
     const address = this.#address
-    const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
+    const peer = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
     const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
     this.#listener.log.log(what, caller?.user ?? address, {
       reason: reason.slice(0, MAX_SHOWN),
-      ...who,
+      ...peer,
       ...client,
       ...more,
     })
@@ -350,7 +350,7 @@ export class Connection {
         void this.end(REASONS.busy)
         return undefined
       }
-      this.#known?.subscriptions.tellError(topic, error as AppError)
+      this.#known?.subscriptions.reportError(topic, error as AppError)
       this.#listener.counts.refused++
       this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return error instanceof UnknownTopic ? REASONS.badTopic : reason
@@ -358,8 +358,8 @@ export class Connection {
   }
 
   #acknowledge(cmd: 'puback' | 'pubrec' | 'pubcomp', messageId = 0, reason: Reason = REASONS.success): void {
-    const told = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
-    this.#writer.send({ cmd, messageId, ...told })
+    const reasonFields = this.#writer.version === 5 && reason !== REASONS.success ? { reasonCode: reason } : {}
+    this.#writer.send({ cmd, messageId, ...reasonFields })
   }
 
   #inOrder(work: () => void | Promise<void>): void {

@@ -12,7 +12,7 @@
  *
  * Sessions end with their connection: messages are not stored for absent devices, and not retained.
  */
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { AppError, messageOf, RateLimitedLogger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { BrokerMessage } from '../contract.ts'
@@ -21,7 +21,10 @@ import { REASONS } from './reasons.ts'
 import type { Leaving, MqttCounts, MqttLimits, MqttOptions, ConnectionContext } from './connection-context.ts'
 
 export interface MqttListener {
+  /** 0: none */
   readonly port: number
+  /** Port with TLS; 0: none */
+  readonly securePort: number
   readonly connections: number
   readonly counts: Readonly<MqttCounts>
   /** Stops accepting input, notifies every client, and waits for posts in flight. */
@@ -47,7 +50,8 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly limits: MqttLimits
   readonly counts: MqttCounts = { refused: 0, faults: 0, wrongCredentials: 0 }
   readonly log: RateLimitedLogger
-  readonly #server = createServer((socket) => this.#welcome(socket))
+  readonly #plain: Server | undefined
+  readonly #secure: Server | undefined
   readonly #open = new Set<Leaving>()
   readonly #named = new Map<string, Leaving>()
   /** messages as text, so that each is serialized once */
@@ -55,6 +59,9 @@ class MqttServer implements MqttListener, ConnectionContext {
 
   constructor(options: MqttOptions) {
     this.options = options
+    const welcome = (socket: Socket): void => this.#welcome(socket)
+    this.#plain = options.port === undefined ? undefined : createServer(welcome)
+    this.#secure = options.secure?.create(welcome)
     this.limits = { ...LIMITS, ...options.limits }
     this.log = new RateLimitedLogger({
       write: (what, details) => options.report?.(what, details),
@@ -64,29 +71,33 @@ class MqttServer implements MqttListener, ConnectionContext {
   }
 
   get port(): number {
-    const address = this.#server.address()
-    return typeof address === 'object' && address !== null ? address.port : 0
+    return portOf(this.#plain)
+  }
+
+  get securePort(): number {
+    return portOf(this.#secure)
   }
 
   get connections(): number {
     return this.#open.size
   }
 
-  listen(): Promise<void> {
-    const { host, port } = this.options
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', (error) => {
-        const text = `MQTT cannot listen on ${host}:${port}: ${messageOf(error)}; choose another port`
-        reject(new AppError('LISTEN', text, { cause: error }))
-      })
-      this.#server.listen(port, host, resolve)
-    })
+  async listen(): Promise<void> {
+    const { host, port, secure } = this.options
+    await listening(this.#plain, host, port)
+    try {
+      await listening(this.#secure, host, secure?.port)
+    } catch (error) {
+      this.#plain?.close()
+      throw error
+    }
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    const servers = [this.#plain, this.#secure].flatMap((server) => server ?? [])
+    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     await Promise.all([...this.#open].map((one) => one.end(REASONS.shuttingDown)))
-    await closed
+    await Promise.all(closed)
   }
 
   after(ms: number, work: () => void): () => void {
@@ -124,4 +135,20 @@ class MqttServer implements MqttListener, ConnectionContext {
     if (this.#open.size >= this.limits.connections) return void socket.destroy()
     this.#open.add(new Connection(socket, this))
   }
+}
+
+function portOf(server: Server | undefined): number {
+  const address = server?.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function listening(server: Server | undefined, host: string, port: number | undefined): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    if (server === undefined) return resolve()
+    server.once('error', (error) => {
+      const text = `MQTT cannot listen on ${host}:${port}: ${messageOf(error)}; choose another port`
+      reject(new AppError('LISTEN', text, { cause: error }))
+    })
+    server.listen(port, host, resolve)
+  })
 }

@@ -55,8 +55,8 @@ export class Subscriptions {
 
   add({ subscriptions, properties }: ISubscribePacket): number[] {
     const granted: number[] = []
-    for (const [i, asked] of subscriptions.entries()) {
-      granted[i] = this.#addOne(asked, properties?.subscriptionIdentifier, (reason) => (granted[i] = reason))
+    for (const [i, subscription] of subscriptions.entries()) {
+      granted[i] = this.#addOne(subscription, properties?.subscriptionIdentifier, (reason) => (granted[i] = reason))
     }
     return granted
   }
@@ -79,7 +79,7 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  tellError(topic: string, error: AppError): void {
+  reportError(topic: string, error: AppError): void {
     const subscription = this.#byFilter.get(ERRORS_TOPIC)
     if (subscription === undefined) return
     const details = error.issues.map(({ path, message }) => `${path} <- ${message}`)
@@ -148,16 +148,16 @@ export class Subscriptions {
   }
 
   async #follow(topic: StreamTopic, subscription: Subscription, reader: FeedReader<BrokerMessage>): Promise<void> {
-    const own = topic.kind === 'resource' ? topicOf(topic.resource, topic.channel) : undefined
+    const resourceTopic = topic.kind === 'resource' ? topicOf(topic.resource, topic.channel) : undefined
     for await (const { value } of reader) {
       const { resource } = value
-      const place = own ?? (typeof resource === 'string' ? topicOf(resource, 'events') : undefined)
-      if (place === undefined || (topic.kind === 'many' && !topic.fits(place))) continue
+      const messageTopic = resourceTopic ?? (typeof resource === 'string' ? topicOf(resource, 'events') : undefined)
+      if (messageTopic === undefined || (topic.kind === 'many' && !topic.fits(messageTopic))) continue
       while (subscription.qos === 1 && this.#unacknowledged.size >= this.#mostUnacknowledged && !this.#isOver) {
         await new Promise<void>((resolve) => this.#freed.push(resolve))
       }
       if (subscription.end.signal.aborted) return
-      this.#send(place, this.#listener.textOf(value), subscription)
+      this.#send(messageTopic, this.#listener.textOf(value), subscription)
       const ready = this.#writer.ready()
       if (ready !== undefined) await ready
     }

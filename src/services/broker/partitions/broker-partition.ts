@@ -12,7 +12,7 @@ export interface BrokerPartition extends Partition {
 }
 
 export interface SplitPost {
-  readonly own: PublishRequest
+  readonly local: PublishRequest
   readonly others: readonly (readonly [partition: number, post: PublishRequest])[]
 }
 
@@ -20,7 +20,7 @@ export interface SplitPost {
 export function splitPost(post: PublishRequest, { number, count }: Partition): SplitPost {
   const isWhole =
     post.channel === 'commands' || post.arrivals.every(({ resource }) => partitionOf(resource, count) === number)
-  if (isWhole) return { own: post, others: [] }
+  if (isWhole) return { local: post, others: [] }
   const byPartition = new Map<number, PublishRequest['arrivals'][number][]>()
   for (const { routed: _routed, ...incoming } of post.arrivals) {
     const at = partitionOf(incoming.resource, count)
@@ -28,11 +28,11 @@ export function splitPost(post: PublishRequest, { number, count }: Partition): S
     if (known === undefined) byPartition.set(at, [incoming])
     else known.push(incoming)
   }
-  const own = byPartition.get(number) ?? []
+  const local = byPartition.get(number) ?? []
   byPartition.delete(number)
-  const isEmpty = own.length === 0
+  const isEmpty = local.length === 0
   return {
-    own: { ...post, arrivals: own, ...(isEmpty && { store: false, forward: false }) },
+    local: { ...post, arrivals: local, ...(isEmpty && { store: false, forward: false }) },
     others: [...byPartition].map(([at, arrivals]) => [at, { ...post, arrivals, ...uncounted(post) }]),
   }
 }
@@ -53,15 +53,15 @@ export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, 
 export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): StreamApi {
   const { number, count } = partition
   const merged = (numbers: readonly number[], request: FollowedStream, options: Subscription): MergedReader => {
-    const { signal, after, since, ...own } = options
-    const places = numbers.map((one) => placeIn(since, one))
+    const { signal, after, since, ...rest } = options
+    const positions = numbers.map((one) => positionIn(since, one))
     const parts = numbers.map((one, at) => (ending: AbortSignal) => {
-      const place = places[at]
-      const from = { ...request, ...(place !== undefined && { since: place }) }
-      return one === number ? followed(streams, from, ending, own) : partition.follow(one, from, ending)
+      const position = positions[at]
+      const from = { ...request, ...(position !== undefined && { since: position }) }
+      return one === number ? followed(streams, from, ending, rest) : partition.follow(one, from, ending)
     })
     const isBack = after !== undefined || since !== undefined
-    const reader = new MergedReader({ parts, isGap: isBack && places.includes(undefined) })
+    const reader = new MergedReader({ parts, isGap: isBack && positions.includes(undefined) })
     const end = (): void => void reader.return()
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
@@ -80,7 +80,7 @@ export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): St
   }
 }
 
-function placeIn(seen: LogPosition | undefined, partition: number): LogPosition | undefined {
+function positionIn(seen: LogPosition | undefined, partition: number): LogPosition | undefined {
   if (seen === undefined) return undefined
   const { others = [], ...first } = seen
   return [first, ...others].find((one) => (one.partition ?? 0) === partition)

@@ -22,17 +22,17 @@ const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  readonly #places: (LogPosition | undefined)[]
+  readonly #positions: (LogPosition | undefined)[]
   #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
-  #asked: ((next: Next) => void) | undefined
+  #waitingRead: ((next: Next) => void) | undefined
   #full: (() => void)[] = []
   #dropped = 0
 
   constructor({ parts, isGap }: MergedSources) {
     this.#missed = isGap
-    this.#places = parts.map(() => undefined)
+    this.#positions = parts.map(() => undefined)
     this.ready = this.#begin(parts)
     // the first read reports the failure
     this.ready.catch(() => undefined)
@@ -44,7 +44,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
 
   get passed(): Passed | undefined {
     if (this.#waiting.length > 0 || this.#ending.signal.aborted) return undefined
-    return { number: 0, place: this.#place }
+    return { number: 0, place: this.#position }
   }
 
   takeDropped(): number {
@@ -57,7 +57,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     const value = this.#waiting.shift()
     if (value === undefined) {
       if (this.#ending.signal.aborted) return Promise.resolve({ done: true, value: undefined })
-      return new Promise((resolve) => (this.#asked = resolve))
+      return new Promise((resolve) => (this.#waitingRead = resolve))
     }
     for (const go of this.#full.splice(0)) go()
     return Promise.resolve({ done: false, value })
@@ -72,13 +72,13 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
-  get #place(): LogPosition | undefined {
-    const places: LogPosition[] = []
-    for (const place of this.#places) {
-      if (place === undefined) return undefined
-      places.push(place)
+  get #position(): LogPosition | undefined {
+    const positions: LogPosition[] = []
+    for (const position of this.#positions) {
+      if (position === undefined) return undefined
+      positions.push(position)
     }
-    const [first, ...others] = places
+    const [first, ...others] = positions
     return first && (others.length === 0 ? first : { ...first, others })
   }
 
@@ -101,7 +101,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
       const first = await parts.next()
       if (first.done === true) throw new AppError('FENCED', 'a partition moves at the moment; ask again in a second')
       if ('here' in first.value) {
-        this.#places[at] = first.value.place
+        this.#positions[at] = first.value.place
         if (first.value.missed === true) this.#missed = true
       }
     } catch (error) {
@@ -130,14 +130,14 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     at: number,
   ): Promise<void> | undefined {
     // a message that is not in the log does not advance the place
-    if (place !== undefined) this.#places[at] = place
-    const told = { number: 0, topic: resource, value: message, place: this.#place }
-    if (this.#asked !== undefined) {
-      this.#asked({ done: false, value: told })
-      this.#asked = undefined
+    if (place !== undefined) this.#positions[at] = place
+    const published = { number: 0, topic: resource, value: message, place: this.#position }
+    if (this.#waitingRead !== undefined) {
+      this.#waitingRead({ done: false, value: published })
+      this.#waitingRead = undefined
       return undefined
     }
-    this.#waiting.push(told)
+    this.#waiting.push(published)
     return this.#waiting.length < MAX_WAITING ? undefined : new Promise((resolve) => this.#full.push(resolve))
   }
 
@@ -145,7 +145,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     if (this.#ending.signal.aborted) return
     this.#ending.abort()
     for (const go of this.#full.splice(0)) go()
-    this.#asked?.({ done: true, value: undefined })
-    this.#asked = undefined
+    this.#waitingRead?.({ done: true, value: undefined })
+    this.#waitingRead = undefined
   }
 }

@@ -10,7 +10,7 @@ export interface Column {
   readonly values: SampleValue[]
 }
 
-export interface Sighting {
+export interface ResourceObservation {
   time: number
   readonly first: BrokerMessage
 }
@@ -22,7 +22,7 @@ const EACH = 40
 
 export class Bulk {
   readonly parts: Column[][] = []
-  readonly seen = new Map<string, Sighting>()
+  readonly seen = new Map<string, ResourceObservation>()
   count = 0
   size = 0
   #part = new Map<string, Map<string, Column>>()

@@ -63,7 +63,7 @@ interface Waiting extends Grouped {
 interface Unit {
   /** undefined: the unit did not come through this queue */
   readonly group: readonly Waiting[] | undefined
-  readonly place: UnitSpan
+  readonly span: UnitSpan
   readonly ended: () => void
 }
 
@@ -85,7 +85,7 @@ export class IngestQueue {
 
   constructor(dependencies: IngestQueueDependencies) {
     this.#dependencies = dependencies
-    dependencies.log.followOthers((place) => this.#follow({ group: undefined, place, ended: nothing }))
+    dependencies.log.followOthers((span) => this.#follow({ group: undefined, span, ended: nothing }))
   }
 
   get size(): number {
@@ -168,9 +168,9 @@ export class IngestQueue {
   #commit(group: readonly Waiting[]): Promise<void> {
     return new Promise((ended) => {
       let isFollowed = false
-      const followed = (place: UnitSpan): void => {
+      const followed = (span: UnitSpan): void => {
         isFollowed = true
-        this.#follow({ group, place, ended })
+        this.#follow({ group, span, ended })
       }
       const failed = (error: unknown): void => {
         // the posts are in the log, so failures of tasks do not concern the poster
@@ -233,19 +233,19 @@ export class IngestQueue {
     if (projector.isFull) await projector.room()
     const waited = arrived(units.flatMap(({ group = [] }) => group.map(({ post }) => post)))
     if (waited !== undefined) await waited
-    for (const { group, place } of units) {
-      const logged = group === undefined ? undefined : loggedOf(group, place)
+    for (const { group, span } of units) {
+      const logged = group === undefined ? undefined : loggedOf(group, span)
       if (logged !== undefined) projector.add(logged)
-      else if (place.last > 0) projector.pass(place.first, place.last)
+      else if (span.last > 0) projector.pass(span.first, span.last)
     }
-    for (const { group = [], place, ended } of units) {
+    for (const { group = [], span, ended } of units) {
       for (const [i, { post, source, size, resolve }] of group.entries()) {
         leave(source, size)
         const isMessage = post.store && post.bulk === undefined
-        acknowledged(post, isMessage ? place.last - group.length + 1 + i : undefined)
+        acknowledged(post, isMessage ? span.last - group.length + 1 + i : undefined)
         resolve()
       }
-      if (place.last > 0) passed(place.last)
+      if (span.last > 0) passed(span.last)
       ended()
     }
     this.#goOn()

@@ -18,15 +18,15 @@ type WireColumn = readonly [resource: string, metric: string, times: readonly nu
 export function forwarded(post: PublishRequest): ForwardedPost {
   const { arrivals, hops, root, identityIgnores, store } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
-  const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
-  const isCompared = places.length < arrivals.length && identityIgnores !== undefined
+  const unstamped = arrivals.flatMap(({ isUnstamped }, index) => (isUnstamped === true ? [index] : []))
+  const isCompared = unstamped.length < arrivals.length && identityIgnores !== undefined
   const text = textOf(post)
   return {
     messages,
     ...(text !== undefined && { text }),
     ...(store && { kept: keptOf(post) }),
     ...(hops > 0 && { hops, ...(root !== undefined && { root }) }),
-    ...(places.length > 0 && { unstamped: places }),
+    ...(unstamped.length > 0 && { unstamped }),
     ...(isCompared && { identityIgnores }),
   }
 }

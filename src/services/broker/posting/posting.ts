@@ -26,7 +26,7 @@ export interface PostingDependencies {
 }
 
 /** Makes a post idempotent, and orders it among the effects of its task. */
-interface Once {
+interface PostIdentity {
   readonly key: string
   readonly resource: string | undefined
   readonly cause: EffectOfTask | undefined
@@ -92,7 +92,7 @@ export class Posting implements PostingApi {
   async #submit(post: PublishRequest, writes: readonly Write[], key?: string): Promise<void> {
     const { queue, partition } = this.#dependencies
     if (partition === undefined) return queue.submit(post, writes)
-    const { own, others } = splitPost(post, partition)
+    const { local, others } = splitPost(post, partition)
     const parts = others.map(([at, part]) =>
       partition.ask(at, {
         ask: 'take',
@@ -101,13 +101,13 @@ export class Posting implements PostingApi {
       }),
     )
     if (parts.length > 0) await Promise.all(parts)
-    if (hasEffect(own) || writes.length > 0) await queue.submit(own, writes)
+    if (hasEffect(local) || writes.length > 0) await queue.submit(local, writes)
     // a read goes to the partition of the resource, which must see the post
-    if (isOfOthers(own, partition)) await this.#dependencies.readable()
+    if (isOfOthers(local, partition)) await this.#dependencies.readable()
   }
 
   async #once(
-    { key, resource, cause }: Once,
+    { key, resource, cause }: PostIdentity,
     print: unknown,
     read: (now: number) => PublishRequest,
     answer: (post: PublishRequest) => Posted,

@@ -90,8 +90,8 @@ export function readCommand(resource: string, body: unknown, options: PostOption
   }
   const { hops, root } = reader.settings(options)
   reader.done('the command')
-  const led = { hops, ...(root !== undefined && { root }) }
-  return { channel: 'commands', arrivals: [arrival], arrived: now, store: true, forward: false, ...led }
+  const causation = { hops, ...(root !== undefined && { root }) }
+  return { channel: 'commands', arrivals: [arrival], arrived: now, store: true, forward: false, ...causation }
 }
 
 class PostReader {
@@ -126,49 +126,49 @@ class PostReader {
     const bulk = new Bulk()
     for (let i = 0; i < body.length; i++) {
       const value = body[i]
-      const place = `/${i}`
+      const base = `/${i}`
       if (!isPlainObject(value)) {
-        this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
+        this.wrong(base, 'must be an object with metrics', 'send {"temperature": 21.5}')
         continue
       }
-      const resource = this.#resource ?? this.#named(value['resource'], place)
-      const { time } = this.#time(value['timestamp'], place, resource)
+      const resource = this.#resource ?? this.#named(value['resource'], base)
+      const { time } = this.#time(value['timestamp'], base, resource)
       bulk.saw(resource, Math.min(time, this.#now), value)
       for (const key of Object.keys(value)) {
         if (key === 'resource' || key === 'timestamp') continue
         const metric = value[key]
         if (metric === undefined) continue
-        this.#metric(key, metric, place, resource)
+        this.#metric(key, metric, base, resource)
         if (isSample(metric)) bulk.add(resource, key, time, metric)
       }
     }
     return bulk
   }
 
-  one(value: unknown, place: string): IncomingMessage {
+  one(value: unknown, base: string): IncomingMessage {
     if (!isPlainObject(value)) {
-      this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
+      this.wrong(base, 'must be an object with metrics', 'send {"temperature": 21.5}')
       return { resource: '', message: { timestamp: this.#now }, text: '' }
     }
-    const resource = this.#resource ?? this.#named(value['resource'], place)
-    const read = this.#plain(value, place, resource) ?? this.#message(value, place, resource)
+    const resource = this.#resource ?? this.#named(value['resource'], base)
+    const read = this.#plain(value, base, resource) ?? this.#message(value, base, resource)
     // invalid values may be cyclic, or not JSON at all
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
-    if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
+    if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, base)
     const isStamped = value['timestamp'] !== undefined && value['timestamp'] !== null && !this.#isClaim
     return { resource, message: read, text, ...(!isStamped && { isUnstamped: true }) }
   }
 
   /** Copies a message without `timestamp` and `resource` as a whole, which is cheaper than key by key. */
-  #plain(value: Record<string, unknown>, place: string, resource: string): BrokerMessage | undefined {
+  #plain(value: Record<string, unknown>, base: string, resource: string): BrokerMessage | undefined {
     if (this.#issues.count > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
       return undefined
     const copy: Record<string, unknown> = { ...value, timestamp: this.#now }
     const before = this.#values
     for (const key of Object.keys(value)) {
       const metric = copy[key]
-      if (metric !== undefined) this.#metric(key, metric, place, resource)
+      if (metric !== undefined) this.#metric(key, metric, base, resource)
       if (metric !== undefined && this.#issues.count === 0) continue
       // start over key by key, which reports all problems
       this.#values = before
@@ -178,16 +178,16 @@ class PostReader {
     return copy as BrokerMessage
   }
 
-  #message(value: Record<string, unknown>, place: string, resource: string): BrokerMessage {
+  #message(value: Record<string, unknown>, base: string, resource: string): BrokerMessage {
     const message: Record<string, BrokerMessage[string]> = {}
     for (const key of Object.keys(value)) {
       if (key === 'resource' || key === 'timestamp') continue
       const metric = value[key]
       if (metric === undefined) continue
-      this.#metric(key, metric, place, resource)
+      this.#metric(key, metric, base, resource)
       message[key] = metric as BrokerMessage[string]
     }
-    const { time, claim } = this.#time(value['timestamp'], place, resource)
+    const { time, claim } = this.#time(value['timestamp'], base, resource)
     const isKept = claim !== undefined && !Object.hasOwn(message, CLAIMED_TIMESTAMP)
     return Object.assign(message, isKept && { [CLAIMED_TIMESTAMP]: claim }, { timestamp: time })
   }
@@ -203,8 +203,8 @@ class PostReader {
     const ms = ttl === undefined ? 0 : timeToLive(ttl)
     if (ms === undefined)
       this.wrong('/ttl', `"${String(ttl).slice(0, 80)}" is not a valid time to live`, TIME_TO_LIVE_FORM)
-    const led = { hops, ...(root !== undefined && { root }) }
-    return { store, forward, ...led, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
+    const causation = { hops, ...(root !== undefined && { root }) }
+    return { store, forward, ...causation, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
   }
 
   wrong(path: string, message: string, suggestion?: string): void {
@@ -218,8 +218,8 @@ class PostReader {
     this.#issues.throwIfAny(subject)
   }
 
-  #named(resource: unknown, place: string): string {
-    const path = `${place}/resource`
+  #named(resource: unknown, base: string): string {
+    const path = `${base}/resource`
     if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
     else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
     // most messages in a list name the same resource
@@ -231,11 +231,11 @@ class PostReader {
     return typeof resource === 'string' ? resource : ''
   }
 
-  #metric(name: string, value: unknown, place: string, resource: string): void {
+  #metric(name: string, value: unknown, base: string, resource: string): void {
     this.#values++
     // nearly every metric is a number with a short name, so a single check suffices
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
-    const path = at(place, name.slice(0, 200))
+    const path = at(base, name.slice(0, 200))
     if (FORBIDDEN_KEYS.has(name))
       this.wrong(path, `the key ${name} is refused, because it reaches a prototype`, 'rename it')
     else this.#label(name, path, 'the name of a metric')
@@ -264,9 +264,9 @@ class PostReader {
     }
   }
 
-  #tooLarge(text: string, place: string): void {
+  #tooLarge(text: string, base: string): void {
     const most = `a message has at most ${MAX_MESSAGE} bytes as JSON`
-    this.wrong(place, `has ${Buffer.byteLength(text)} bytes`, most)
+    this.wrong(base, `has ${Buffer.byteLength(text)} bytes`, most)
   }
 
   #isPlain(name: string): boolean {
@@ -278,21 +278,21 @@ class PostReader {
   }
 
   /** Reads a timestamp. `claim` in the result: the given timestamp, if it is out of bounds. */
-  #time(given: unknown, place: string, resource: string): { readonly time: number; readonly claim?: number | string } {
+  #time(value: unknown, base: string, resource: string): { readonly time: number; readonly claim?: number | string } {
     this.#isClaim = false
-    if (given === undefined || given === null) return { time: this.#now }
-    const time = typeof given === 'string' ? isoInstant(given) : given
-    const path = `${place}/timestamp`
+    if (value === undefined || value === null) return { time: this.#now }
+    const time = typeof value === 'string' ? isoInstant(value) : value
+    const path = `${base}/timestamp`
     if (typeof time !== 'number' || !(Math.abs(time) <= MAX_TIME)) {
-      this.wrong(path, `${shown(given)} ${notAnInstant(given)}`, 'send epoch milliseconds or ISO 8601')
+      this.wrong(path, `${shown(value)} ${notAnInstant(value)}`, 'send epoch milliseconds or ISO 8601')
       return { time: this.#now }
     }
     const whole = Math.floor(time) + 0
     if (isWithin(whole, this.#now, this.#bounds)) return { time: whole }
     if (this.#bounds.refuses) this.wrong(path, ...boundsProblem(whole, this.#now, this.#bounds))
-    else this.oddities.badTime(resource, given)
+    else this.oddities.badTime(resource, value)
     this.#isClaim = true
-    return { time: this.#now, claim: given as number | string }
+    return { time: this.#now, claim: value as number | string }
   }
 
   #label(text: string, path: string, what: string): void {
@@ -362,12 +362,12 @@ class OddityCount {
 const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
 
 /** Returns the ms of a `ttl`; zero means unlimited, undefined means invalid. */
-function timeToLive(given: string | number): number | undefined {
-  if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
-  if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)
-  const short = shortMs(given)
+function timeToLive(value: string | number): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? within(value * 1000) : undefined
+  if (/^\d{1,15}$/.test(value)) return within(Number(value) * 1000)
+  const short = shortMs(value)
   if (short !== undefined) return within(short)
-  return given.startsWith('P') ? within(isoMs(given)) : undefined
+  return value.startsWith('P') ? within(isoMs(value)) : undefined
 }
 
 function isoMs(text: string): number {

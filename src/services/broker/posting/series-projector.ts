@@ -197,7 +197,7 @@ export class SeriesProjector {
     this.#waiting = []
     try {
       if (hadFailed) await this.#catchUp(upTo)
-      else if (batch.length > 0) await unlessRefused(this.#apply(batch), () => this.#catchUp(upTo))
+      else if (batch.length > 0) await orRefused(this.#apply(batch), () => this.#catchUp(upTo))
       this.#failure = undefined
       this.#applied = upTo
       this.#release(batch, hadFailed)
@@ -289,7 +289,7 @@ export class SeriesProjector {
 
   async #appendAgain(projected: Projected, entries: readonly LogEntry[]): Promise<void> {
     const position = entries.at(-1)?.position ?? 0
-    await unlessRefused(this.#append(projected, position), () => this.#oneByOne(entries))
+    await orRefused(this.#append(projected, position), () => this.#oneByOne(entries))
     await this.#dependencies.recovered(projected)
   }
 
@@ -298,7 +298,7 @@ export class SeriesProjector {
       const projected = nothing()
       this.#read(entry, projected)
       const { position } = entry
-      await unlessRefused(this.#append(projected, position), async (reason) => {
+      await orRefused(this.#append(projected, position), async (reason) => {
         this.#skipped(position, reason)
         await this.#append(nothing(), position)
       })
@@ -323,7 +323,7 @@ export class SeriesProjector {
 }
 
 /** Runs `work`. Calls `refused` with the reason if the store refuses it; throws any other error. */
-async function unlessRefused(work: Promise<void>, refused: (reason: string) => Promise<void>): Promise<void> {
+async function orRefused(work: Promise<void>, refused: (reason: string) => Promise<void>): Promise<void> {
   try {
     await work
   } catch (error) {

@@ -74,12 +74,12 @@ export function createSeries({ store, now, samplesRead }: SeriesDependencies): T
     series: {
       async get(resource, metric, { aggregates, ...query } = {}) {
         const list = aggregates === undefined ? {} : { aggregates: aggregates.split(',').map((name) => name.trim()) }
-        const asked = SeriesQueryBody.read({ ...query, ...list, resources: [resource], metric })
-        return pageOf(newReader(), requestOf(asked, { now: now(), most: MAX_POINTS }))
+        const body = SeriesQueryBody.read({ ...query, ...list, resources: [resource], metric })
+        return pageOf(newReader(), requestOf(body, { now: now(), most: MAX_POINTS }))
       },
       async raw(resource, metric, query = {}) {
-        const asked = RawQuery.read({ ...query, resources: [resource], metric })
-        return pageOf(newReader(), requestOf(asked, { now: now(), most: MAX_RAW, usual: MAX_POINTS }))
+        const body = RawQuery.read({ ...query, resources: [resource], metric })
+        return pageOf(newReader(), requestOf(body, { now: now(), most: MAX_RAW, usual: MAX_POINTS }))
       },
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
       async list(resource) {
@@ -99,8 +99,8 @@ async function answer(reader: SampleReader, request: SeriesRequest): Promise<Ser
   const { echo, descending, limit } = request
   const { rows: series, rest } = await rowsOf(reader, request)
   if (rest === undefined) return { query: echo, series }
-  const { window: _resolved, ...asked } = echo
-  const next = { ...asked, ...rest, order: descending ? 'descending' : 'ascending', limit }
+  const { window: _resolved, ...written } = echo
+  const next = { ...written, ...rest, order: descending ? 'descending' : 'ascending', limit }
   return { query: echo, series, truncated: true, next }
 }
 
@@ -135,8 +135,8 @@ async function latest(
   now: number,
 ): Promise<SeriesAnswer> {
   const { until } = query
-  const asked = RawQuery.read({ limit: 1, ...query, resources: [resource], metric })
-  const request = requestOf(asked, { now, most: MAX_POINTS })
+  const body = RawQuery.read({ limit: 1, ...query, resources: [resource], metric })
+  const request = requestOf(body, { now, most: MAX_POINTS })
   // without a bound, samples with a time ahead of the clock are included
   const bound = until === undefined ? undefined : request.range.until
   const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
@@ -160,7 +160,7 @@ async function answerBody(
   }
   const queries = isList ? SeriesQueryList.read(body) : [SeriesQueryBody.read(body)]
   const requests = queries.map((one, i) => {
-    return requestOf(one, { now, most: MAX_POINTS, ...(isList && { place: `/${i}` }) })
+    return requestOf(one, { now, most: MAX_POINTS, ...(isList && { path: `/${i}` }) })
   })
   const answers: SeriesPart[] = []
   let values = 0

@@ -45,16 +45,16 @@ export interface ResolveOptions {
   readonly now: number
   readonly most: number
   readonly usual?: number
-  readonly place?: string
+  readonly path?: string
 }
 
-export function requestOf(query: SeriesBody, { now, most, usual = most, place }: ResolveOptions): SeriesRequest {
+export function requestOf(query: SeriesBody, { now, most, usual = most, path }: ResolveOptions): SeriesRequest {
   const { metric, grouping, zone, filter, order, limit, maxResults } = query
-  const range = rangeOf(query, now, place)
+  const range = rangeOf(query, now, path)
   const aggregates = namesOf(query).map(aggregateOf)
   const resources = [...new Set(query.resources)]
   const { aggregate, window } = query
-  const asked = Object.entries({ aggregate, filter, limit, maxResults, order, window, zone })
+  const written = Object.entries({ aggregate, filter, limit, maxResults, order, window, zone })
   return {
     resources,
     metric,
@@ -71,7 +71,7 @@ export function requestOf(query: SeriesBody, { now, most, usual = most, place }:
       aggregates: aggregates.length === 0 ? null : aggregates.map(({ name }) => name),
       grouping: grouping ?? 'auto',
       resources,
-      ...Object.fromEntries(asked.filter(([, value]) => value !== undefined && value !== null)),
+      ...Object.fromEntries(written.filter(([, value]) => value !== undefined && value !== null)),
     },
   }
 }
@@ -85,7 +85,7 @@ function aggregateOf(name: string): Aggregate {
 /** Length of the default range in ms. */
 const DEFAULT_LENGTH = 7 * 86_400_000
 
-export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, now: number, place = ''): ResolvedRange {
+export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, now: number, path = ''): ResolvedRange {
   const { from, until, window } = query
   const length = lengthMs(window ?? '')
   const begin = from === undefined || from === null ? undefined : timeAt(from, now)
@@ -94,7 +94,7 @@ export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, no
   const range = { from: begin ?? Math.max(end - (length ?? DEFAULT_LENGTH), -MAX_TIME), until: end }
   if (range.from <= range.until) return range
   const message = `${range.from} is after ${until === undefined || until === null ? 'now' : 'until'}, which is ${end}`
-  throw refuse('the query', [makeIssue('QUERY', `${place}/from`, message, 'give a time before it')])
+  throw refuse('the query', [makeIssue('QUERY', `${path}/from`, message, 'give a time before it')])
 }
 
 type Comparison = (sample: SampleValue, bound: SampleValue) => boolean

@@ -70,11 +70,11 @@ const time = refined(
 const EPOCH = /^-?\d{1,16}$/
 
 /** Converts a time, or an age before `now`, to epoch ms. Returns NaN for anything else. */
-export function timeAt(given: unknown, now: number): number {
-  if (typeof given !== 'string') return typeof given === 'number' ? given : Number.NaN
-  const age = lengthMs(given.replace(/^-/, ''))
+export function timeAt(value: unknown, now: number): number {
+  if (typeof value !== 'string') return typeof value === 'number' ? value : Number.NaN
+  const age = lengthMs(value.replace(/^-/, ''))
   if (age !== undefined) return Math.max(now - age, -MAX_TIME)
-  return EPOCH.test(given) ? Number(given) : isoInstant(given)
+  return EPOCH.test(value) ? Number(value) : isoInstant(value)
 }
 
 function lengthOf(what: string, words = '') {
@@ -110,8 +110,8 @@ const filter = refined(
     lowerBound: Type.Optional(Type.Number({ description: 'for between; takes part' })),
     upperBound: Type.Optional(Type.Number({ description: 'for between; takes part' })),
   }),
-  (given) => {
-    const { operator, value, lowerBound, upperBound } = given as Readonly<Record<string, unknown>>
+  (filter) => {
+    const { operator, value, lowerBound, upperBound } = filter as Readonly<Record<string, unknown>>
     const needed = Object.entries(operator === 'between' ? { lowerBound, upperBound } : { value })
     const missing = needed.filter(([, bound]) => bound === undefined)
     if (missing.length > 0) return missing.map(([name]) => ({ at: `/${name}`, message: 'is missing' }))

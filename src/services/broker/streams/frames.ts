@@ -32,9 +32,9 @@ export class Frames {
     readonly seen: Pick<Subscription, 'after' | 'since'>
     readonly isForeign: boolean
   } {
-    const [life, number = '', store, ...place] = id?.split('.') ?? []
+    const [life, number = '', store, ...position] = id?.split('.') ?? []
     const isOwn = life === this.#life && NUMBER.test(number)
-    const since = this.#store !== undefined && store === this.#store ? readPlace(place) : undefined
+    const since = this.#store !== undefined && store === this.#store ? readPosition(position) : undefined
     const seen = { ...(isOwn && { after: Number(number) }), ...(since !== undefined && { since }) }
     return { seen, isForeign: id !== undefined && !isOwn && since === undefined }
   }
@@ -48,9 +48,9 @@ export class Frames {
 
   #idOf({ number, place }: Passed): string {
     // messages from the log have no number in this process
-    const own = number === 0 ? '-.0' : `${this.#life}.${number}`
-    if (place === undefined || this.#store === undefined) return own
-    return `${own}.${this.#store}.${textOf(place)}`
+    const numbered = number === 0 ? '-.0' : `${this.#life}.${number}`
+    if (place === undefined || this.#store === undefined) return numbered
+    return `${numbered}.${this.#store}.${textOf(place)}`
   }
 
   #write(message: StreamedMessage, form: Form): string {
@@ -73,19 +73,19 @@ function ended(form: Form, text: string): string {
 
 /** Formats a place as two numbers for a tenant with one partition, otherwise as three per partition. */
 function textOf({ position, count, partition, others = [] }: LogPosition): string {
-  const own = `${position}.${count}`
-  if (partition === undefined && others.length === 0) return own
-  return [`${own}.${partition ?? 0}`, ...others.map(textOf)].join('.')
+  const first = `${position}.${count}`
+  if (partition === undefined && others.length === 0) return first
+  return [`${first}.${partition ?? 0}`, ...others.map(textOf)].join('.')
 }
 
-function readPlace(texts: readonly string[]): LogPosition | undefined {
+function readPosition(texts: readonly string[]): LogPosition | undefined {
   if (texts.length > 3 * MAX_PLACES || !texts.every((one) => NUMBER.test(one))) return undefined
-  const places: LogPosition[] = []
+  const positions: LogPosition[] = []
   for (let at = 0; at < texts.length; at += 3) {
     const [position, count, partition] = texts.slice(at, at + 3).map(Number)
     if (position === undefined || count === undefined) return undefined
-    places.push({ position, count, ...(partition !== undefined && { partition }) })
+    positions.push({ position, count, ...(partition !== undefined && { partition }) })
   }
-  const [first, ...others] = places
+  const [first, ...others] = positions
   return first && (others.length === 0 ? first : { ...first, others })
 }

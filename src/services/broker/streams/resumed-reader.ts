@@ -60,10 +60,11 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
       this.#isOver = true
     }
     for (;;) {
-      const told = await this.#live.next()
+      const published = await this.#live.next()
       // already sent from the log
-      if (told.done !== true && (told.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo) continue
-      return told
+      if (published.done !== true && (published.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo)
+        continue
+      return published
     }
   }
 

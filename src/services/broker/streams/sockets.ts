@@ -47,14 +47,14 @@ export class Sockets {
       socket.on('message', () =>
         answer(socket, { error: 'This socket only sends messages to the client; open .../publish to send messages' }),
       )
-      const asked = this.#read(socket, request, readResuming)
-      if (asked === undefined) return
-      const form = asked.withIds === true ? 'marked' : 'text'
+      const joined = this.#read(socket, request, readResuming)
+      if (joined === undefined) return
+      const form = joined.withIds === true ? 'marked' : 'text'
       const { frames, open: streams } = this.#streaming
-      const { seen, isForeign } = frames.cameBack(asked.lastEventId)
+      const { seen, isForeign } = frames.cameBack(joined.lastEventId)
       const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
       const open = new SubscriberSocket(socket, streams, () => frames.beat(form, reader.passed))
-      const tell = async (): Promise<void> => {
+      const report = async (): Promise<void> => {
         await reader.ready
         const gap = reader.missed || isForeign ? gapIn(form) : undefined
         if (gap !== undefined) await open.send(Buffer.from(gap))
@@ -64,7 +64,7 @@ export class Sockets {
           await open.send(frames.of(message, form))
         }
       }
-      tell().then(
+      report().then(
         // the feed ends when the host closes
         () => socket.close(1001, 'the host is closing'),
         // the log could not be read; a client that reconnects with the same id resumes from there

@@ -42,7 +42,7 @@ export class Streams implements StreamApi {
   }
 
   passed(position: number): void {
-    for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(position + 1, 0))
+    for (const feed of Object.values(this.#feeds)) feed.passed(this.#positionAt(position + 1, 0))
   }
 
   /** Publishes a post. `position`: its position in the log; undefined if its messages are not in the log. */
@@ -52,7 +52,7 @@ export class Streams implements StreamApi {
     const feed = this.#feeds[channel]
     for (const [i, incoming] of arrivals.entries()) {
       if (feed.isWanted(incoming.resource)) {
-        const place = position === undefined ? undefined : this.#placeAt(position, i + 1)
+        const place = position === undefined ? undefined : this.#positionAt(position, i + 1)
         feed.publish(incoming.resource, routedMessageOf(incoming), place)
       } else feed.pass()
     }
@@ -72,7 +72,7 @@ export class Streams implements StreamApi {
     return new ResumedReader(feed.read(subscription), { log: this.#log, since, channel, resource })
   }
 
-  #placeAt(position: number, count: number): LogPosition {
+  #positionAt(position: number, count: number): LogPosition {
     return this.#partition === undefined ? { position, count } : { position, count, partition: this.#partition }
   }
 

@@ -18,8 +18,8 @@ export async function patchMetadata(
   const { tags, ...fields } = metadataOf(context.type).read(patch)
   const { value: record } = await context.stored(name, version)
   const named = tags && tagsIn(tags)
-  const doing = { operation: 'metadata-update', options, ...(named && { tags: named }) } as const
-  return changeOne(context, record, doing, ({ manifest }) => ({
+  const details = { operation: 'metadata-update', options, ...(named && { tags: named }) } as const
+  return changeOne(context, record, details, ({ manifest }) => ({
     manifest: { ...manifest, metadata: { ...manifest.metadata, ...fields } },
     ...(named && { tags: named.map((tag) => tag.name) }),
   }))
@@ -101,13 +101,13 @@ export async function changeTags(
   }
   const after: FunctionRecord[] = []
   for (const record of records) {
-    const doing = { operation: 'metadata-update', options: {}, tags } as const
-    after.push(await changeOne(context, record, doing, (one) => ({ tags: nextOf(one.tags) })))
+    const details = { operation: 'metadata-update', options: {}, tags } as const
+    after.push(await changeOne(context, record, details, (one) => ({ tags: nextOf(one.tags) })))
   }
   return tagsOf(context, after, scope)
 }
 
-interface Doing {
+interface ChangeDetails {
   readonly operation: FunctionUpdate['operation']
   readonly options: CommentOptions
   readonly tags?: readonly Tag[]
@@ -116,7 +116,7 @@ interface Doing {
 async function changeOne(
   context: ChangeContext,
   record: FunctionRecord,
-  { operation, options: { comment, author }, tags = [] }: Doing,
+  { operation, options: { comment, author }, tags = [] }: ChangeDetails,
   make: (record: FunctionRecord) => Partial<FunctionRecord>,
 ): Promise<FunctionRecord> {
   const newTags = await context.newTags(tags)

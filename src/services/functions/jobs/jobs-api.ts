@@ -77,7 +77,7 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
     return
   }
   const begun = job === undefined || !children ? [] : await begunOf(queue, job)
-  for (const one of begun) for (const event of soFar(one)) yield shownEvent(event, one)
+  for (const one of begun) for (const event of eventsSoFar(one)) yield shownEvent(event, one)
   const known = new Map(begun.map((one) => [one.id, one]))
   for await (const event of queue.events({ after, signal })) {
     const shownAs = shownType(event.type)
@@ -98,7 +98,7 @@ async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
   return begun.toSorted((a, b) => (a.finishedTime ?? Infinity) - (b.finishedTime ?? Infinity))
 }
 
-function soFar(job: Job): readonly JobEvent[] {
+function eventsSoFar(job: Job): readonly JobEvent[] {
   const { id, type, ancestors, state, processedTime, finishedTime, result, failedReason } = job
   const head = { job: id, type, ancestors }
   const events: JobEvent[] = []

@@ -116,7 +116,7 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   const when = <T>(value: T | undefined, test: (value: T) => (record: FunctionRecord) => boolean): void => {
     if (value !== undefined) tests.push(test(value))
   }
-  const who = (text: string): string => (text === '@me' ? user : text)
+  const userOf = (text: string): string => (text === '@me' ? user : text)
   when(query.version, (version) => {
     const fits = wildcard(version)
     return (one) => fits(one.version)
@@ -127,7 +127,7 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   when(query.deprecated, (deprecated) => (one) => one.deprecated === deprecated)
   when(query.tags, (tags) => (one) => tags.every((tag) => one.tags.includes(tag)))
   when(query.wql, (wql) => {
-    const fits = tagsAsked(wql)
+    const fits = tagFilter(wql)
     return (one) => fits(one.tags)
   })
   when(query.runtime, (runtimes) => (one) => runtimes.includes(one.manifest.runtime))
@@ -136,8 +136,8 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
     const format = RUNTIMES.get(one.manifest.runtime)?.archiveFormat
     return format !== undefined && formats.includes(format)
   })
-  when(query.createdBy, (by) => (one) => one.createdBy === who(by))
-  when(query.updatedBy, (by) => (one) => one.updatedBy === who(by))
+  when(query.createdBy, (by) => (one) => one.createdBy === userOf(by))
+  when(query.updatedBy, (by) => (one) => one.updatedBy === userOf(by))
   when(query.createdBefore, (time) => (one) => one.createdAt < time)
   when(query.createdAfter, (time) => (one) => one.createdAt > time)
   when(query.updatedBefore, (time) => (one) => one.updatedAt < time)
@@ -145,7 +145,7 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   return (record) => tests.every((test) => test(record))
 }
 
-function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
+function tagFilter(wql: string): (tags: readonly string[]) => boolean {
   const read = readTagQuery(wql)
   if ('fits' in read) return read.fits
   const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'

@@ -65,7 +65,7 @@ function fits(query: NegatedConditions<TagTerm>, tags: readonly string[]): boole
 }
 
 function readTerm(text: ConditionText): TagTerm {
-  const start = text.place
+  const start = text.offset
   if (text.until(SAFE_END) !== 'tag' || !text.take(':')) {
     text.goTo(start)
     throw text.expected('tag: and the name of a tag')
@@ -86,7 +86,7 @@ function readTerm(text: ConditionText): TagTerm {
 function moreValues(text: ConditionText, count: number): readonly string[] {
   const values: string[] = []
   for (;;) {
-    const before = text.place
+    const before = text.offset
     text.skipSpace()
     if (!text.take(',')) {
       text.goTo(before)
@@ -107,7 +107,7 @@ function readValue(text: ConditionText): string {
 
 function readTest(text: ConditionText, level: number): TagTest | string {
   if (level > MAX_LEVELS) throw new TextProblem(`nests deeper than ${MAX_LEVELS} brackets`)
-  const start = text.place
+  const start = text.offset
   const isQuoted = text.isNext('"')
   const value = readValue(text)
   if (isQuoted || !text.isNext('(')) return value

@@ -24,7 +24,7 @@ export async function start(
 ): Promise<(method: string, params: unknown, call: CallSide) => unknown> {
   Object.assign(process.env, env)
   globalThis.fetch = (input, init) => fetchByHost(host, input, init)
-  const client = withAliases(createClient({ url: 'http://host', fetch: (input, init) => askApi(host, input, init) }))
+  const client = withAliases(createClient({ url: 'http://host', fetch: (input, init) => callApi(host, input, init) }))
   Object.assign(globalThis, { client, waylay: client })
   const handler = await load(module)
   return (method, params, call) => {
@@ -83,7 +83,7 @@ async function bodyOf({ id, size, body }: WebCallParams, host: HostSide): Promis
 }
 
 /** Requests the API through the host, as the tenant and without a secret. */
-async function askApi(host: HostSide, input: string | URL | Request, init?: RequestInit): Promise<Response> {
+async function callApi(host: HostSide, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init)
   const { pathname, search } = new URL(request.url)
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'

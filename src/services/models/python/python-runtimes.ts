@@ -69,7 +69,7 @@ export class PythonRuntimes {
   }
 }
 
-type Told = readonly [
+type InterpreterFacts = readonly [
   path: string,
   prefix: string,
   version: string,
@@ -82,12 +82,12 @@ async function lookAt(name: string, folder: string): Promise<PythonRuntime | und
     const args = ['-I', '-c', TELL, JSON.stringify(PACKAGES)]
     const limits = { env: {}, timeout: TELL_MS, killSignal: 'SIGKILL' } as const
     const { stdout } = await promisify(execFile)(join(folder, 'bin', 'python'), args, limits)
-    const [path, prefix, version, paths, found] = JSON.parse(stdout) as Told
+    const [path, prefix, version, paths, found] = JSON.parse(stdout) as InterpreterFacts
     const frameworks = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== null))
     if (Object.keys(frameworks).length === 0) return undefined
     // sandboxes already see the system's libraries, but links on Debian go through the alternatives folder
-    const own = prefix !== '/usr' ? [prefix] : existsSync(ALTERNATIVES) ? [ALTERNATIVES] : []
-    const readable = [...own, ...paths.filter((one) => !one.startsWith('/usr/lib/'))]
+    const prefixes = prefix !== '/usr' ? [prefix] : existsSync(ALTERNATIVES) ? [ALTERNATIVES] : []
+    const readable = [...prefixes, ...paths.filter((one) => !one.startsWith('/usr/lib/'))]
     return { name, version, interpreter: { path, readable }, paths, frameworks }
   } catch {
     return undefined

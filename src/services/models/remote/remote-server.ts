@@ -76,7 +76,7 @@ export class RemoteServer {
     const answer = await this.#send('GET', path, undefined, LOOK_MS)
     if (answer.status === 404) return undefined
     if (isGood(answer)) return answer.body === '' ? {} : jsonOf(answer)
-    throw new AppError('REMOTE_FAILED', this.#said(answer))
+    throw new AppError('REMOTE_FAILED', this.#messageOf(answer))
   }
 
   /** Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of the model. */
@@ -128,14 +128,14 @@ export class RemoteServer {
 
   #refusal(answer: RemoteAnswer): AppError {
     const { status } = answer
-    const said = this.#said(answer)
-    if (status === 400 || status === 413 || status === 422) return new AppError('VALIDATION', said)
-    if (status === 408 || status === 504) return new AppError('REMOTE_LATE', said)
+    const message = this.#messageOf(answer)
+    if (status === 400 || status === 413 || status === 422) return new AppError('VALIDATION', message)
+    if (status === 408 || status === 504) return new AppError('REMOTE_LATE', message)
     const isAway = status < 500 || status === 502 || status === 503
-    return new AppError(isAway ? 'REMOTE_FAILED' : 'MODEL_FAILED', said)
+    return new AppError(isAway ? 'REMOTE_FAILED' : 'MODEL_FAILED', message)
   }
 
-  #said({ status, body }: RemoteAnswer): string {
+  #messageOf({ status, body }: RemoteAnswer): string {
     const text = textOf(body)
     const hint =
       HINTS.get(status) ?? (status >= 300 && status < 400 ? '; register the address that it redirects to' : '')

@@ -21,11 +21,11 @@ export function sealedRemote(
   former: SealedRemote | undefined,
 ): SealedRemote {
   const issues = new Issues('UPLOAD', 20)
-  const place = placeOf(owner, url)
+  const name = nameOf(owner, url)
   // a user who does not know a header must not be able to send it to another server
-  const kept = former !== undefined && place === placeOf(owner, former.url) ? former.headers : {}
+  const kept = former !== undefined && name === nameOf(owner, former.url) ? former.headers : {}
   const sealed = Object.entries(headers).map(([header, text]) => {
-    if (!text.startsWith(SEALED)) return [header, seal.close(text, place + header)] as const
+    if (!text.startsWith(SEALED)) return [header, seal.close(text, name + header)] as const
     if (ownValue(kept, header) !== text) {
       const wrong = 'is a sealed text of another header or server'
       issues.wrong(`/remote/headers${at('', header)}`, wrong, 'send the text itself')
@@ -38,11 +38,11 @@ export function sealedRemote(
 
 /** Opens the headers. Throws `STORE` when they were sealed with another key. */
 export function openedRemote(seal: Pick<Seal, 'open'>, owner: Owner, remote: SealedRemote): SealedRemote {
-  const place = placeOf(owner, remote.url)
-  const headers = Object.entries(remote.headers).map(([header, text]) => [header, seal.open(text, place + header)])
+  const name = nameOf(owner, remote.url)
+  const headers = Object.entries(remote.headers).map(([header, text]) => [header, seal.open(text, name + header)])
   return { ...remote, headers: Object.fromEntries(headers) as SealedRemote['headers'] }
 }
 
-function placeOf({ tenant, name }: Owner, url: string): string {
+function nameOf({ tenant, name }: Owner, url: string): string {
   return `models/${tenant}/${name}/${new URL(url).origin}/`
 }

@@ -75,12 +75,12 @@ function named(instances: readonly Json[], inputs: readonly TensorInput[], issue
 
 type Wanted = Pick<TensorInput, 'name'> & Partial<TensorInput>
 
-interface Place {
+interface ErrorContext {
   readonly pathOf: (instance: number) => string
   readonly issues: Issues
 }
 
-function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Place): Tensor {
+function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: ErrorContext): Tensor {
   const isOfLists = input.shape === undefined ? input.name !== ONLY : input.shape.length === 1
   const rows = isOfLists ? values.map((value) => (isSingle(value) ? [value] : value)) : values
   const actual = lengthsOf(rows[0] ?? null)
@@ -90,7 +90,7 @@ function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Pl
   const datatype = input.datatype ?? datatypeOf(data)
   if (issues.count === 0) {
     const size = Math.max(1, data.length / rows.length)
-    checkType(data, datatype, (place) => pathOf(Math.floor(place / size)), issues)
+    checkType(data, datatype, (index) => pathOf(Math.floor(index / size)), issues)
   }
   return { name: input.name, shape: [rows.length, ...lengths], datatype, data }
 }
@@ -120,10 +120,10 @@ function flatten(
   } else if (value.length !== length) {
     issues.wrong(path, `has ${value.length} values`, `send ${length}`)
   } else {
-    for (const [place, inner] of (value as readonly Json[]).entries()) {
+    for (const [index, inner] of (value as readonly Json[]).entries()) {
       // build paths of single values only for errors
       if (deeper.length === 0 && isSingle(inner)) data.push(inner)
-      else flatten(inner, deeper, `${path}/${place}`, issues, data)
+      else flatten(inner, deeper, `${path}/${index}`, issues, data)
     }
   }
 }
@@ -135,13 +135,13 @@ function datatypeOf(data: readonly Json[]): string {
   return data.some((value) => typeof value === 'boolean') ? 'BOOL' : 'FP64'
 }
 
-function checkType(data: Json[], datatype: string, pathOf: (place: number) => string, issues: Issues): void {
+function checkType(data: Json[], datatype: string, pathOf: (index: number) => string, issues: Issues): void {
   const type = typeOf(datatype)
   if (type === undefined) return
   const { fits, right } = VALUES[type]
-  for (const [place, value] of data.entries()) {
-    if (typeof value === 'boolean' && type !== 'boolean' && type !== 'text') data[place] = Number(value)
-    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is required`, right)
+  for (const [index, value] of data.entries()) {
+    if (typeof value === 'boolean' && type !== 'boolean' && type !== 'text') data[index] = Number(value)
+    else if (!fits(value)) issues.wrong(pathOf(index), `has ${shown(value)} where ${datatype} is required`, right)
   }
 }
 

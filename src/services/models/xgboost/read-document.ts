@@ -37,8 +37,8 @@ function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booste
   if (!Number.isSafeInteger(best) || best < 0 || model.kind === 'linear') return {}
   const { length: trees } = model.trees
   const gradient = ownValue(learner, 'gradient_booster')
-  const own = ownValue(ownValue(gradient, 'gbtree') ?? gradient, 'model')
-  const starts = ownValue(own, 'iteration_indptr')
+  const treeModel = ownValue(ownValue(gradient, 'gbtree') ?? gradient, 'model')
+  const starts = ownValue(treeModel, 'iteration_indptr')
   const rounds = Array.isArray(starts) ? starts.length - 1 : trees
   return rounds > best + 1 ? { bestIteration: best } : {}
 }
@@ -135,8 +135,8 @@ export function checkedTree(tree: Tree, at: number, features: number): Tree {
     const next = left[node] ?? -1
     if (next < 0) continue
     open.push(next, right[node] ?? -1)
-    const asked = feature[node] ?? 0
-    if (asked < 0 || asked >= features) throw wrong(`node ${node} of tree ${at} asks for the feature ${asked}`)
+    const index = feature[node] ?? 0
+    if (index < 0 || index >= features) throw wrong(`node ${node} of tree ${at} asks for the feature ${index}`)
   }
   return tree
 }

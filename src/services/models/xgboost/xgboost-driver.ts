@@ -124,7 +124,7 @@ function rowsOf(
     } else {
       if (instance.length !== features)
         issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for one that is missing`)
-      return Float32Array.from(instance, (value, place) => numberOf(value, `${path}/${place}`))
+      return Float32Array.from(instance, (value, index) => numberOf(value, `${path}/${index}`))
     }
     return new Float32Array()
   })

@@ -163,9 +163,9 @@ class S3Contents implements ContentStore {
     return { Bucket, Key: prefix + id }
   }
 
-  async #unlessMissing<T>(doing: string, ask: () => Promise<T>): Promise<T | undefined> {
+  async #unlessMissing<T>(doing: string, send: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await ask()
+      return await send()
     } catch (error) {
       if (error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound')) return undefined
       throw storeError(doing, error)
@@ -173,9 +173,9 @@ class S3Contents implements ContentStore {
   }
 }
 
-async function request<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+async function request<T>(doing: string, send: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await send()
   } catch (error) {
     throw storeError(doing, error)
   }

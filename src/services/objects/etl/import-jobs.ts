@@ -7,7 +7,7 @@ import type { InternalBroker } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi } from '../contract.ts'
 import type { Objects } from '../service.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
-import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
+import { readingIn, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
 import type { ImportInfo } from './transfer-schema.ts'
 import { ATTEMPTS, attempted, type Transfer, transferInfo, transferRecords } from './transfer.ts'
 
@@ -88,8 +88,8 @@ class ImportRun {
     if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     const { source, line } = this.#stored.value
     const objects = this.#options.objects().inside
-    const given = readingOf(givenReading(source.metadata))
-    const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
+    const options = readingOf(readingIn(source.metadata))
+    const surveyed = await surveyFile(await objects.read(source), options, () => signal.aborted)
     if (surveyed === undefined) return { kind: 'released' }
     const content = await objects.read(source)
     const { importing } = broker
@@ -202,7 +202,7 @@ export function reportOf(record: ImportRecord): object {
 export function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
   const { etag, size, metadata } = source
-  const reading = givenReading(metadata)
+  const reading = readingIn(metadata)
   return {
     ...transferInfo(id, record),
     etag,

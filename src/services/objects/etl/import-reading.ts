@@ -1,24 +1,24 @@
 /** Decides how to read an imported file, from its metadata and from a first pass over the file. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { AppError, decodedText, EPOCH_UNITS, withFirst } from '#kernel'
+import { IANAZone } from 'luxon'
+import { AppError, decodedText, withFirst } from '#kernel'
 import {
-  ENCODINGS,
+  type ClockZone,
   type LineProblem,
   mixedText,
   type ReadingOptions,
-  readValueTypes,
+  readReadingTexts,
   surveyRecording,
-  TYPES_FORM,
   UTC,
 } from '#formats/recording'
+import { offsetMs } from '#services/shared'
 
-/** Settings from the metadata `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded) and `x-amz-meta-encoding`. */
-export interface GivenReading {
-  readonly unit?: string
-  readonly types?: string
-  readonly encoding?: string
-}
+const NAMES = ['unit', 'types', 'encoding', 'delimiter', 'decimal', 'map', 'zone', 'resource'] as const
+const DAY = 86_400_000
+
+/** Settings from the metadata `x-amz-meta-<name>`, each percent-encoded; `map` is a JSON list of `column=metric`. */
+export type ReadingSettings = { readonly [Name in (typeof NAMES)[number]]?: string }
 
 export interface FoundColumns {
   /** type by column, for the first 100 columns */
@@ -35,37 +35,45 @@ export interface SurveyedFile {
 
 const MAX_SHOWN = 100
 
-export function givenReading(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
-  const { unit, types, encoding } = metadata
-  if (unit === undefined && types === undefined && encoding === undefined) return undefined
-  return {
-    ...(unit !== undefined && { unit }),
-    ...(types !== undefined && { types: decodedText(types) }),
-    ...(encoding !== undefined && { encoding }),
+export function readingIn(metadata: Readonly<Record<string, string>> = {}): ReadingSettings | undefined {
+  const given = NAMES.flatMap((name) => {
+    const text = metadata[name]
+    return text === undefined ? [] : [[name, decodedText(text)] as const]
+  })
+  return given.length === 0 ? undefined : Object.fromEntries(given)
+}
+
+export function readingOf({ map, zone, resource, ...texts }: ReadingSettings = {}): ReadingOptions {
+  const problems: string[] = []
+  const problem = (name: string, text: string): void => void problems.push(`the metadata ${name}: ${text}`)
+  const list = map === undefined ? [] : listIn(map)
+  if (list === undefined) problem('map', 'it is not a JSON list of texts; write ["column=metric"]')
+  const reading = readReadingTexts({ ...texts, map: list ?? [] }, problem)
+  const clock = zone === undefined ? UTC : zoneNamed(zone)
+  if (clock === undefined)
+    problem('zone', `"${zone?.slice(0, 80)}" is not a time zone; write one such as Europe/Brussels`)
+  if (problems.length > 0) throw new AppError('VALIDATION', problems.join('; '))
+  return { zone: clock ?? UTC, resource, everyProblem: true, ...reading }
+}
+
+function listIn(text: string): readonly string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined
+  } catch {
+    return undefined
   }
 }
 
-export function readingOf(given: GivenReading = {}): ReadingOptions {
-  const problems: string[] = []
-  const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
-    const found = names.find((one) => one === text)
-    if (text !== undefined && found === undefined) {
-      problems.push(`the metadata ${name} is "${text.slice(0, 80)}"; write one of ${names.join(', ')}`)
-    }
-    return found
-  }
-  const unit = oneOf('unit', EPOCH_UNITS, given.unit)
-  const encoding = oneOf('encoding', ENCODINGS, given.encoding)
-  const types = given.types === undefined ? undefined : readValueTypes(given.types)
-  if (types !== undefined && 'problem' in types) problems.push(`the metadata types: ${types.problem}; ${TYPES_FORM}`)
-  if (problems.length > 0) throw new AppError('VALIDATION', problems.join('; '))
+function zoneNamed(name: string): ClockZone | undefined {
+  if (!IANAZone.isValidZone(name)) return undefined
   return {
-    zone: UTC,
-    resource: undefined,
-    everyProblem: true,
-    ...(unit !== undefined && { unit }),
-    ...(encoding !== undefined && { encoding }),
-    ...(types !== undefined && !('problem' in types) && { types }),
+    name,
+    instantsOf: (reading) => {
+      const offsets = new Set([reading - DAY, reading + DAY].map((time) => offsetMs(time, name)))
+      const instants = [...offsets].map((offset) => reading - offset)
+      return instants.filter((time) => time + offsetMs(time, name) === reading).toSorted((a, b) => a - b)
+    },
   }
 }
 

@@ -38,7 +38,10 @@ const IMPORT = {
       description: 'the first 1,000 of these',
     }),
   ),
-  reading: Type.Optional({ ...Texts, description: 'how it is to be read: unit, types, encoding' }),
+  reading: Type.Optional({
+    ...Texts,
+    description: 'how it is to be read: unit, types, encoding, delimiter, decimal, map, zone, resource',
+  }),
   types: Type.Optional({ ...Texts, description: 'number, text, boolean or json of each column' }),
   notes: Type.Optional(
     Type.Array(Type.Object({ line: Type.Integer(), message: Text }), {

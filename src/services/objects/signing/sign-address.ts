@@ -20,10 +20,11 @@ interface Order {
   readonly path: string
   readonly time: string
   readonly key: Signed & { readonly id: string }
-  readonly contentType?: string | undefined
 }
 
 export interface AddressOrder extends Order {
+  /** headers that the request must have, by lower-case name, in addition to the host */
+  readonly required?: Readonly<Record<string, string>>
   readonly method: SignedMethod
   /** origin and path prefix of the host, such as `https://host:8080` */
   readonly origin: string
@@ -32,6 +33,7 @@ export interface AddressOrder extends Order {
 }
 
 export interface FormOrder extends Order {
+  readonly contentType?: string | undefined
   readonly until: number
   readonly length?: readonly [least: number, most: number] | undefined
 }
@@ -44,14 +46,11 @@ export function signedAddress({
   time,
   expiry,
   key,
-  contentType,
+  required = {},
   more = [],
 }: AddressOrder): string {
   const { host, origin: server, pathname } = new URL(origin)
-  const headers = [
-    ...(contentType === undefined ? [] : [['content-type', contentType] as const]),
-    ['host', host] as const,
-  ]
+  const headers = Object.entries({ ...required, host }).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const query = [
     ['X-Amz-Algorithm', ALGORITHM],
     ['X-Amz-Credential', `${key.id}/${scopeText(key)}`],

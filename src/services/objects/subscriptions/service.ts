@@ -24,7 +24,7 @@ import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  readonly places?: JobSlots
+  readonly slots?: JobSlots
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
@@ -95,7 +95,7 @@ export class Subscriptions {
       now,
       newId,
       timers,
-      slots: options.places,
+      slots: options.slots,
       logger,
     })
     this.#outbox = new Outbox(store, this.#jobs.queue, now)

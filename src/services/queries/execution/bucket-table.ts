@@ -37,17 +37,17 @@ export async function readBuckets(
 
 interface Read {
   readonly column: ColumnPlan
-  readonly places: readonly number[]
+  readonly indexes: readonly number[]
   readonly aggregates: readonly Aggregate[]
 }
 
 function readsOf(columns: readonly ColumnPlan[]): Read[] {
-  const reads = new Map<string, { column: ColumnPlan; places: number[]; aggregates: Aggregate[] }>()
-  for (const [place, column] of columns.entries()) {
+  const reads = new Map<string, { column: ColumnPlan; indexes: number[]; aggregates: Aggregate[] }>()
+  for (const [index, column] of columns.entries()) {
     if (column.aggregation === undefined) continue
     const key = JSON.stringify([column.resources, column.metric])
-    const read = reads.get(key) ?? { column, places: [], aggregates: [] }
-    read.places.push(place)
+    const read = reads.get(key) ?? { column, indexes: [], aggregates: [] }
+    read.indexes.push(index)
     read.aggregates.push(column.aggregation)
     reads.set(key, read)
   }
@@ -61,7 +61,7 @@ interface Buckets {
 
 async function readOne(
   { series, line, seenUntil, signal }: ExecutionOptions,
-  { column, places, aggregates }: Read,
+  { column, indexes, aggregates }: Read,
   { grid, times, runs }: Buckets & { readonly grid: GridRange },
   cells: Cell[][],
   points: number[],
@@ -72,7 +72,7 @@ async function readOne(
   const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
   const numberOf = (time: number): number =>
     width === undefined ? lastAtOrBefore(times, time) : Math.floor((time - line.from) / width)
-  for (const place of places) cells[place] = Array<Cell>(times.length).fill(null)
+  for (const index of indexes) cells[index] = Array<Cell>(times.length).fill(null)
   if (until < line.from) return
   const found = await valuesOfGroups(new SampleReader(series, { ahead: true, ...(signal && { signal }) }), {
     aggregates: [...aggregates, POINTS],
@@ -85,10 +85,10 @@ async function readOne(
   let done = 0
   for (const [start, values] of found) {
     const row = numberOf(start)
-    for (const [i, place] of places.entries()) {
-      const column = cells[place]
+    for (const [i, index] of indexes.entries()) {
+      const column = cells[index]
       if (column !== undefined) column[row] = values[i] ?? null
-      points[place] = (points[place] ?? 0) + Number(values.at(-1) ?? 0)
+      points[index] = (points[index] ?? 0) + Number(values.at(-1) ?? 0)
     }
     done += 1
     if (done % STRIDE === 0) await yielder.due()

@@ -50,8 +50,8 @@ export async function begin(
   options: ExecuteOptions,
 ): Promise<Run> {
   const began = machineTimers.elapsed()
-  const { overrides, signal, now: asked, resource } = options
-  const at = asked ?? now()
+  const { overrides, signal, now: requestedTime, resource } = options
+  const at = requestedTime ?? now()
   const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
   const { columns, notes } = await expand(plan.series, resources())
   if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
@@ -61,7 +61,7 @@ export async function begin(
     throw asDataError(error)
   })
   signal?.throwIfAborted()
-  const seenUntil = asked === undefined ? undefined : asked - 1
+  const seenUntil = requestedTime === undefined ? undefined : requestedTime - 1
   const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, yielder)
   const planned: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
   const messages = (): readonly QueryMessage[] =>

@@ -12,12 +12,12 @@ export function bSpline(x: Float64Array, y: Float64Array, degree: number): Curve
   // centered and scaled, since x may be epoch ms
   const [first = 0, last = 1] = [x[0], x.at(-1)]
   const scale = last - first
-  const places = x.map((place) => (place - first) / scale)
-  const knots = knotsOf(places, degree)
-  const coefficients = solve(places, y, knots, degree)
+  const points = x.map((point) => (point - first) / scale)
+  const knots = knotsOf(points, degree)
+  const coefficients = solve(points, y, knots, degree)
   const basis = new Float64Array(degree + 1)
-  return (place) => {
-    const at = (place - first) / scale
+  return (point) => {
+    const at = (point - first) / scale
     const span = spanOf(knots, at, degree)
     basisAt(knots, at, span, degree, basis)
     let sum = 0
@@ -31,7 +31,7 @@ function knotsOf(x: Float64Array, degree: number): Float64Array {
   const inner =
     degree % 2 === 1
       ? x.slice(half + 1, x.length - half - 1)
-      : x.slice(half, x.length - half - 1).map((place, i) => (place + (x[half + i + 1] ?? 0)) / 2)
+      : x.slice(half, x.length - half - 1).map((point, i) => (point + (x[half + i + 1] ?? 0)) / 2)
   const knots = new Float64Array(inner.length + 2 * (degree + 1))
   knots.fill(x[0] ?? 0, 0, degree + 1)
   knots.set(inner, degree + 1)
@@ -39,20 +39,20 @@ function knotsOf(x: Float64Array, degree: number): Float64Array {
   return knots
 }
 
-function spanOf(knots: Float64Array, place: number, degree: number): number {
-  return Math.min(Math.max(lastKnown(knots, place), degree), knots.length - degree - 2)
+function spanOf(knots: Float64Array, point: number, degree: number): number {
+  return Math.min(Math.max(lastKnown(knots, point), degree), knots.length - degree - 2)
 }
 
 /** Computes the non-zero B-splines of an interval (Cox and de Boor) into `basis`. */
-function basisAt(knots: Float64Array, place: number, span: number, degree: number, basis: Float64Array): void {
+function basisAt(knots: Float64Array, point: number, span: number, degree: number, basis: Float64Array): void {
   basis[0] = 1
   for (let d = 1; d <= degree; d += 1) {
     let saved = 0
     for (let r = 0; r < d; r += 1) {
       const [right, left] = [knots[span + r + 1] ?? 0, knots[span + 1 - d + r] ?? 0]
       const part = (basis[r] ?? 0) / (right - left)
-      basis[r] = saved + (right - place) * part
-      saved = (place - left) * part
+      basis[r] = saved + (right - point) * part
+      saved = (point - left) * part
     }
     basis[d] = saved
   }
@@ -67,8 +67,8 @@ function solve(x: Float64Array, y: Float64Array, knots: Float64Array, degree: nu
     const span = spanOf(knots, x[row] ?? 0, degree)
     basisAt(knots, x[row] ?? 0, span, degree, basis)
     for (let i = 0; i <= degree; i += 1) {
-      const place = span - degree + i - row + degree
-      if (place >= 0 && place < width) band[row * width + place] = basis[i] ?? 0
+      const column = span - degree + i - row + degree
+      if (column >= 0 && column < width) band[row * width + column] = basis[i] ?? 0
     }
   }
   return eliminate(band, Float64Array.from(y), degree)

@@ -81,9 +81,9 @@ export function methodOf(name: MethodName, order: number | undefined): Method {
     case 'linear':
       return { kind: name }
     case 'nearest':
-      return { kind: 'curve', points: 1, make: steps((place, left, right) => place - left <= right - place) }
+      return { kind: 'curve', points: 1, make: steps((point, left, right) => point - left <= right - point) }
     case 'zero':
-      return { kind: 'curve', points: 1, make: steps((place, _left, right) => place < right) }
+      return { kind: 'curve', points: 1, make: steps((point, _left, right) => point < right) }
     case 'slinear':
     case 'from_derivatives':
       return { kind: 'curve', points: 2, make: lines }
@@ -103,19 +103,19 @@ function spline(degree: number): Method {
   return { kind: 'curve', points: degree + 1, make: degree === 1 ? lines : (x, y) => bSpline(x, y, degree) }
 }
 
-function steps(isLeft: (place: number, left: number, right: number) => boolean): MakeCurve {
-  return (x, y) => (place) => {
-    const i = lastKnown(x, place)
-    const [left = place, right = Number.POSITIVE_INFINITY] = [x[i], x[i + 1]]
-    return y[isLeft(place, left, right) ? i : i + 1] ?? Number.NaN
+function steps(isLeft: (point: number, left: number, right: number) => boolean): MakeCurve {
+  return (x, y) => (point) => {
+    const i = lastKnown(x, point)
+    const [left = point, right = Number.POSITIVE_INFINITY] = [x[i], x[i + 1]]
+    return y[isLeft(point, left, right) ? i : i + 1] ?? Number.NaN
   }
 }
 
 function lines(x: Float64Array, y: Float64Array): Curve {
-  return (place) => {
-    const i = Math.min(lastKnown(x, place), x.length - 2)
+  return (point) => {
+    const i = Math.min(lastKnown(x, point), x.length - 2)
     const [x0 = 0, x1 = 1, y0 = 0, y1 = 0] = [x[i], x[i + 1], y[i], y[i + 1]]
-    return y0 + ((place - x0) * (y1 - y0)) / (x1 - x0)
+    return y0 + ((point - x0) * (y1 - y0)) / (x1 - x0)
   }
 }
 

@@ -28,9 +28,9 @@ export async function expand(
   return { columns: distinctColumns(columns), notes }
 }
 
-type Owner = Pick<ColumnPlan, 'label' | 'resources'>
+type SeriesOwner = Pick<ColumnPlan, 'label' | 'resources'>
 
-function listed(resources: readonly string[]): readonly Owner[] {
+function listed(resources: readonly string[]): readonly SeriesOwner[] {
   return resources.map((resource) => ({ label: { resource }, resources: [resource] }))
 }
 
@@ -38,7 +38,7 @@ async function selected(
   { selection, groupBy }: Selected,
   selector: ResourceSelector | undefined,
   notes: string[],
-): Promise<readonly Owner[]> {
+): Promise<readonly SeriesOwner[]> {
   if (selector === undefined) throw new AppError('CLOSED', 'this host does not serve resources to select from')
   const found = await selector.select(selection, MAX_SERIES + 1)
   if (found.length > MAX_SERIES) {

@@ -28,22 +28,23 @@ export const OVERRIDE_NAMES: readonly string[] = [...FORMS.keys()]
 export function withOverrides(query: unknown, overrides: Overrides): unknown {
   if (!isPlainObject(query)) return query
   const changed: Record<string, unknown> = { ...query }
-  for (const [name, given] of Object.entries(overrides)) {
+  for (const [name, override] of Object.entries(overrides)) {
     const forms = FORMS.get(name)
-    if (given === undefined || (forms === undefined && name !== 'data')) continue
-    const value = typeof given === 'string' && forms !== undefined ? valueOf(given, forms) : given
+    if (override === undefined || (forms === undefined && name !== 'data')) continue
+    const value = typeof override === 'string' && forms !== undefined ? valueOf(override, forms) : override
     const [key = '', inner] = name.split('.')
     changed[key] = inner === undefined ? value : { ...objectOf(key, changed[key]), [inner]: value }
   }
   return changed
 }
 
-function valueOf(given: string, forms: readonly TSchema[]): Json {
+function valueOf(override: string, forms: readonly TSchema[]): Json {
   const has = (isForm: (form: TSchema) => boolean): boolean => forms.some(isForm)
-  if (has(Type.IsBoolean) && (given === 'true' || given === 'false')) return given === 'true'
-  if ((has(Type.IsNumber) || has(Type.IsInteger)) && NUMBER.test(given)) return Number(given)
-  const isList = has(Type.IsArray) && (given.includes(',') || !has((form) => Type.IsString(form) || Type.IsEnum(form)))
-  return isList ? given.split(',') : given
+  if (has(Type.IsBoolean) && (override === 'true' || override === 'false')) return override === 'true'
+  if ((has(Type.IsNumber) || has(Type.IsInteger)) && NUMBER.test(override)) return Number(override)
+  const isList =
+    has(Type.IsArray) && (override.includes(',') || !has((form) => Type.IsString(form) || Type.IsEnum(form)))
+  return isList ? override.split(',') : override
 }
 
 function objectOf(key: string, value: unknown): object {

@@ -14,14 +14,14 @@ interface ReadSeries {
 
 export function readSeries(query: Query, isGrouped: boolean, issues: Issues): ReadSeries {
   let isMean = false
-  const series = (query.data ?? [{}]).flatMap((own: SeriesOfQuery, i): readonly SeriesPlan[] => {
+  const series = (query.data ?? [{}]).flatMap((entry: SeriesOfQuery, i): readonly SeriesPlan[] => {
     const path = query.data === undefined ? '' : `/data/${i}`
-    const source = readSource(own, query, path, issues)
-    const { metric = query.metric, aggregation = query.aggregation, name } = own
+    const source = readSource(entry, query, path, issues)
+    const { metric = query.metric, aggregation = query.aggregation, name } = entry
     if (metric === undefined) issues.wrong(at(path, 'metric'), 'is missing', 'name a metric')
-    const isOwn = own.interpolation !== undefined
-    const place = at(isOwn ? path : '', 'interpolation')
-    const interpolation = readInterpolation(isOwn ? own.interpolation : query.interpolation, place, issues)
+    const isOfEntry = entry.interpolation !== undefined
+    const settingPath = at(isOfEntry ? path : '', 'interpolation')
+    const interpolation = readInterpolation(isOfEntry ? entry.interpolation : query.interpolation, settingPath, issues)
     if (source === undefined || metric === undefined) return []
     if (isGrouped && aggregation === undefined) isMean = true
     if (source.kind === 'selected' && source.groupBy.length > 0 && !isGrouped)
@@ -44,18 +44,19 @@ function listOf(value: string | readonly string[]): readonly string[] {
 }
 
 /** Returns the resource or resources of a series; its own fields take precedence over the query's. */
-function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
-  const isOwn = own.resource !== undefined || own.resources !== undefined
-  const { resource, resources } = isOwn ? own : query
-  const place = at(isOwn ? path : '', 'resources')
+function readSource(entry: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
+  const isOfEntry = entry.resource !== undefined || entry.resources !== undefined
+  const { resource, resources } = isOfEntry ? entry : query
+  const settingPath = at(isOfEntry ? path : '', 'resources')
   if (resources === undefined) {
     if (resource !== undefined) return { kind: 'listed', resources: [resource] }
     return issues.wrong(at(path, 'resource'), 'is missing', 'name a resource')
   }
-  if (resource !== undefined) return issues.wrong(place, 'cannot be combined with resource', 'leave out one of the two')
+  if (resource !== undefined)
+    return issues.wrong(settingPath, 'cannot be combined with resource', 'leave out one of the two')
   if (isList(resources)) return { kind: 'listed', resources: [...new Set(resources)] }
   const { groupBy = [], ...selection } = resources
-  if (Object.keys(selection).length === 0) return issues.wrong(place, 'selects nothing', 'add type, tag or query')
+  if (Object.keys(selection).length === 0) return issues.wrong(settingPath, 'selects nothing', 'add type, tag or query')
   return { kind: 'selected', selection, groupBy: listOf(groupBy) }
 }
 
@@ -63,9 +64,9 @@ function isList(resources: NonNullable<Query['resources']>): resources is readon
   return Array.isArray(resources)
 }
 
-function readInterpolation(given: Query['interpolation'], path: string, issues: Issues): Interpolation | undefined {
-  if (given === undefined) return undefined
-  const { order, ...interpolation }: Interpolation = typeof given === 'string' ? { method: given } : given
+function readInterpolation(setting: Query['interpolation'], path: string, issues: Issues): Interpolation | undefined {
+  if (setting === undefined) return undefined
+  const { order, ...interpolation }: Interpolation = typeof setting === 'string' ? { method: setting } : setting
   const { method, value } = interpolation
   const isOrdered = ORDERED.has(method)
   if (isOrdered && order === undefined)

@@ -61,8 +61,9 @@ export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
   return columns.map((column) => {
     const { name, metric, aggregation } = column
     // a name is used only if it belongs to a single series
-    const own = name !== undefined && columns.filter((other) => other.name === name).length === 1 ? name : undefined
-    const header = own ?? [ownerOf(column), metric, ...(aggregation === undefined ? [] : [aggregation.name])].join('/')
+    const unique = name !== undefined && columns.filter((other) => other.name === name).length === 1 ? name : undefined
+    const header =
+      unique ?? [ownerOf(column), metric, ...(aggregation === undefined ? [] : [aggregation.name])].join('/')
     const count = (known.get(header) ?? 0) + 1
     known.set(header, count)
     return count === 1 ? header : `${header} (${count})`

@@ -60,7 +60,7 @@ export const render = Type.Union([mode, closed({ mode: Type.Optional(mode), ...O
   description: 'the name of a mode, or an object with mode and options',
 })
 
-export function optionsOf(given: Decoded<typeof render> = {}): RenderOptions {
-  const { mode: name = DEFAULT_MODE, ...options } = typeof given === 'string' ? { mode: given } : given
+export function optionsOf(settings: Decoded<typeof render> = {}): RenderOptions {
+  const { mode: name = DEFAULT_MODE, ...options } = typeof settings === 'string' ? { mode: settings } : settings
   return { ...MODES[name.replace(PREFIX, '')], ...options }
 }

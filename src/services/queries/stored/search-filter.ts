@@ -129,10 +129,10 @@ function metaTest(path: string, value: string): Test {
   const text = argument.replace(/^(['"])(.*)\1$/s, '$2')
   const fits =
     call === 'like'
-      ? (own: string) => isLike(own, text)
+      ? (candidate: string) => isLike(candidate, text)
       : call === 'contains'
-        ? (own: string) => own.toLowerCase().includes(text.toLowerCase())
-        : (own: string) => own === value
+        ? (candidate: string) => candidate.toLowerCase().includes(text.toLowerCase())
+        : (candidate: string) => candidate === value
   return ({ meta }) => textsAt(meta, path).some(fits)
 }
 

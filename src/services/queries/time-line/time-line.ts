@@ -39,7 +39,7 @@ const MAX_PERIODS = 10_000
 export function resolveTimeLine(query: Query, now: number, issues: Issues): TimeLine | undefined {
   const { align = {}, from, until, window, periods, freq } = query
   const zone = zoneOf(align.timezone)
-  const given: Given = {
+  const settings: Settings = {
     align,
     from: from === undefined ? undefined : timeOf(from, now),
     until: until === undefined ? undefined : timeOf(until, now),
@@ -47,9 +47,9 @@ export function resolveTimeLine(query: Query, now: number, issues: Issues): Time
     periods,
     freq: freq === undefined ? undefined : freqOf(freq, zone),
   }
-  if (isCalendar(given.freq) && (align.at ?? 'grid') !== 'grid')
+  if (isCalendar(settings.freq) && (align.at ?? 'grid') !== 'grid')
     return issues.wrong('/align/at', 'calendar buckets have a grid of their own', 'leave out at, or write grid')
-  const sized = withSizes(given, now, issues)
+  const sized = withSizes(settings, now, issues)
   const line = sized && resolve(sized, now, issues)
   return line && { ...line, zone }
 }
@@ -62,7 +62,7 @@ export function windowSpecOf({ from, until, grid }: TimeLine): WindowSpec {
   return { from, until, window: textOfDuration(until - from), ...(grid && { freq: grid.grid.text }) }
 }
 
-interface Given {
+interface Settings {
   readonly from: number | undefined
   readonly until: number | undefined
   readonly window: number | undefined
@@ -72,22 +72,22 @@ interface Given {
 }
 
 /** Derives `window` and `freq` from `periods`; periods of a calendar are left to the grid. */
-function withSizes(given: Given, now: number, issues: Issues): Given | undefined {
-  const { from, until, window, periods, freq } = given
+function withSizes(settings: Settings, now: number, issues: Issues): Settings | undefined {
+  const { from, until, window, periods, freq } = settings
   const isSized = window !== undefined || (periods !== undefined && freq !== undefined)
   if (from !== undefined && until !== undefined && isSized) {
     const name = window === undefined ? 'periods' : 'window'
     return issues.wrong(`/${name}`, `from, until and ${name} cannot be combined`, 'leave out one of the three')
   }
-  if (periods === undefined) return given
+  if (periods === undefined) return settings
   if (freq === undefined) {
     const range = window ?? (from === undefined ? DEFAULT_WINDOW : (until ?? now) - from)
     const width = Math.max(Math.round(range / periods), 1)
-    return { ...given, freq: { width, text: textOfDuration(width) } }
+    return { ...settings, freq: { width, text: textOfDuration(width) } }
   }
   const size = isCalendar(freq) ? undefined : periods * freq.width
-  if (window === undefined) return size === undefined ? given : { ...given, window: size }
-  if (window === size) return given
+  if (window === undefined) return size === undefined ? settings : { ...settings, window: size }
+  if (window === size) return settings
   const text = 'window is not periods times freq'
   return issues.wrong('/window', text, 'leave out one of window, periods and freq')
 }
@@ -97,9 +97,10 @@ interface Ends {
   readonly until: number
 }
 
-function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
-  const { from, until, freq, periods, align } = given
-  const ends = isCalendar(freq) && periods !== undefined ? endsOfPeriods(freq, periods, given, now) : endsOf(given, now)
+function resolve(settings: Settings, now: number, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
+  const { from, until, freq, periods, align } = settings
+  const ends =
+    isCalendar(freq) && periods !== undefined ? endsOfPeriods(freq, periods, settings, now) : endsOf(settings, now)
   if (!(ends.until > ends.from)) {
     const text = `${ends.from} is not before ${until === undefined ? 'now' : 'until'}, which is ${ends.until}`
     return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
@@ -108,17 +109,17 @@ function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zon
     return issues.wrong('/window', 'the range exceeds the calendar', 'request a shorter one')
   }
   if (freq === undefined) return { ...ends, grid: undefined }
-  const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, given, ends), freq.text)
-  return onGrid(grid, ends, given, issues)
+  const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, settings, ends), freq.text)
+  return onGrid(grid, ends, settings, issues)
 }
 
-function endsOf({ from, until, window }: Given, now: number): Ends {
+function endsOf({ from, until, window }: Settings, now: number): Ends {
   if (from !== undefined) return { from, until: until ?? (window === undefined ? now : from + window) }
   const end = until ?? now
   return { from: end - (window ?? DEFAULT_WINDOW), until: end }
 }
 
-function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now: number): Ends {
+function endsOfPeriods(grid: Grid, periods: number, { from, until }: Settings, now: number): Ends {
   const anchor = from ?? until ?? now
   const number = grid.numberOf(anchor)
   return from === undefined
@@ -126,18 +127,18 @@ function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now:
     : { from: grid.beginOf(number), until: grid.beginOf(number + periods) }
 }
 
-function originOf(at: Given['align']['at'] = 'grid', { from }: Given, ends: Ends): number {
+function originOf(at: Settings['align']['at'] = 'grid', { from }: Settings, ends: Ends): number {
   if (at === 'grid') return 0
   if (at === 'boundary') return from ?? ends.until
   return ends[at]
 }
 
-function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
-  const shift = given.align.shift ?? usualShift(given)
+function onGrid(grid: Grid, ends: Ends, settings: Settings, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
+  const shift = settings.align.shift ?? usualShift(settings)
   const behind = shift === 'backward' ? grid.numberOf(ends.until) : firstFrom(grid, ends.until)
-  const counted = given.align.shift === undefined ? given.periods : undefined
+  const counted = settings.align.shift === undefined ? settings.periods : undefined
   const begin = shift === 'forward' ? firstFrom(grid, ends.from) : grid.numberOf(ends.from)
-  const first = counted !== undefined && given.from === undefined ? behind - counted : begin
+  const first = counted !== undefined && settings.from === undefined ? behind - counted : begin
   const count = counted ?? Math.max(behind - first, 1)
   const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
   if (count > most) {
@@ -149,7 +150,7 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
 }
 
 /** Without a size or with both ends given, covers everything requested; otherwise ends with a whole bucket. */
-function usualShift({ from, until, window, periods }: Given): NonNullable<Given['align']['shift']> {
+function usualShift({ from, until, window, periods }: Settings): NonNullable<Settings['align']['shift']> {
   if (from === undefined) return 'backward'
   return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'
 }

@@ -199,13 +199,13 @@ export class CommandRunner implements CommandOutbox {
   async #execute({ id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
     const { now, actuators } = this.#dependencies
     const { resource, command, hops, root } = value
-    const led = { hops, ...(root !== undefined && { root }) }
+    const causation = { hops, ...(root !== undefined && { root }) }
     const name = typeof command['name'] === 'string' ? command['name'] : ''
     const head = { name, executionTime: new Date(now()).toISOString() }
     try {
       const planned = planCall(resource, await this.#dependencies.lookup(resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
-      const { version, ...result } = await actuators.run({ ...planned, resource, ...led, id })
+      const { version, ...result } = await actuators.run({ ...planned, resource, ...causation, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
     } catch (error) {
       if (isAway(error)) throw error

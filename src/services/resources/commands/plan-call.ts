@@ -28,8 +28,8 @@ export function planCall(
   }
   const version = ownValue(actuator, 'version')
   const defaults = ownValue(actuator, 'properties')
-  const own = Object.entries(command).filter(([key]) => !NOT_PROPERTIES.has(key) && !FORBIDDEN_KEYS.has(key))
-  const merged = { ...(isPlainObject(defaults) && defaults), ...Object.fromEntries(own) } as Record<string, Json>
+  const properties = Object.entries(command).filter(([key]) => !NOT_PROPERTIES.has(key) && !FORBIDDEN_KEYS.has(key))
+  const merged = { ...(isPlainObject(defaults) && defaults), ...Object.fromEntries(properties) } as Record<string, Json>
   return {
     name: plug,
     version: typeof version === 'string' && version !== '' ? version : 'latest',

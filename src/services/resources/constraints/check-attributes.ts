@@ -63,11 +63,11 @@ function addOfType(failures: Failure[], type: AttributeType, value: unknown, pat
 }
 
 function addOfReference(failures: Failure[], type: Of<'resourceRef'>, value: object, path: string): void {
-  const [target, place] = [ownValue(value, '$ref'), `${path}/$ref`]
-  if (target === undefined) add(failures, place, 'required', '$ref', 'missing.')
-  else if (!isText(target)) add(failures, place, 'type', '$ref', 'must be a string.', target)
+  const [target, targetPath] = [ownValue(value, '$ref'), `${path}/$ref`]
+  if (target === undefined) add(failures, targetPath, 'required', '$ref', 'missing.')
+  else if (!isText(target)) add(failures, targetPath, 'type', '$ref', 'must be a string.', target)
   else if (!referredId(value))
-    add(failures, place, 'pattern', '$ref', 'must begin with /resources/ and name a resource.', target)
+    add(failures, targetPath, 'pattern', '$ref', 'must begin with /resources/ and name a resource.', target)
   for (const key of type.attributes ?? [])
     if (!Object.hasOwn(value, key)) add(failures, at(path, key), 'required', key, 'missing.')
 }

@@ -101,18 +101,19 @@ function* attributesProblems(attributes: unknown, path: string, level: number): 
   if (!Array.isArray(attributes)) return
   const names = new Set<unknown>()
   for (const [i, attribute] of attributes.slice(0, MAX_ITEMS).entries()) {
-    const place = `${path}/${i}`
-    yield* problemsBy(anyAttribute, attribute, place)
+    const attributePath = `${path}/${i}`
+    yield* problemsBy(anyAttribute, attribute, attributePath)
     const name = ownValue(attribute, 'name')
-    if (FORBIDDEN_KEYS.has(String(name))) yield { at: `${place}/name`, message: `"${String(name)}" is not allowed` }
+    if (FORBIDDEN_KEYS.has(String(name)))
+      yield { at: `${attributePath}/name`, message: `"${String(name)}" is not allowed` }
     if (names.has(name))
       yield {
-        at: `${place}/name`,
+        at: `${attributePath}/name`,
         message: `"${String(name)}" is there twice`,
         suggestion: 'name each attribute once',
       }
     if (name !== undefined) names.add(name)
-    yield* typeProblems(ownValue(attribute, 'type'), `${place}/type`, level)
+    yield* typeProblems(ownValue(attribute, 'type'), `${attributePath}/type`, level)
   }
 }
 

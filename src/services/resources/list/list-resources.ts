@@ -51,17 +51,17 @@ class Search {
 
   found(): Promise<Found> {
     const { circle, check, sort, where } = this.#listing
-    if (circle === undefined) return check === undefined && sort.isField ? this.#asked() : this.#lookedThrough(where)
+    if (circle === undefined) return check === undefined && sort.isField ? this.#page() : this.#scanned(where)
     const cut = check === undefined && this.#isById ? cutCircle(circle) : undefined
     if (cut !== undefined) return this.#counted(circle, cut)
-    return this.#lookedThrough([...where, aroundCircle(circle)], (shown) => isWithin(circle, placeOf(shown)))
+    return this.#scanned([...where, aroundCircle(circle)], (shown) => isWithin(circle, locationOf(shown)))
   }
 
   async shown(record: ResourceRecord): Promise<ResourceEntity> {
     return this.#tenantResources.show(record, await this.#tenantResources.typeOf(record))
   }
 
-  async #asked(): Promise<Found> {
+  async #page(): Promise<Found> {
     const { sort, skip, limit, where } = this.#listing
     const order = this.#isById ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
     const { resources } = this.#tenantResources.collections
@@ -89,7 +89,7 @@ class Search {
     // the box is only slightly larger than the circle
     const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
     for await (const record of this.#recordsOf(where, slice)) {
-      if (!isWithin(circle, placeOf(await this.shown(record)))) continue
+      if (!isWithin(circle, locationOf(await this.shown(record)))) continue
       if (passed >= skip) page.push(record)
       passed += 1
       if (page.length === limit) break
@@ -100,16 +100,13 @@ class Search {
   async #countEdge(where: readonly Condition[], circle: Circle, cut: CutCircle): Promise<number> {
     let count = 0
     for await (const record of this.#recordsOf(where)) {
-      const place = placeOf(await this.shown(record))
-      if (!cut.isInside(place) && isWithin(circle, place)) count += 1
+      const location = locationOf(await this.shown(record))
+      if (!cut.isInside(location) && isWithin(circle, location)) count += 1
     }
     return count
   }
 
-  async #lookedThrough(
-    where: readonly Condition[],
-    isNear: (shown: ResourceEntity) => boolean = () => true,
-  ): Promise<Found> {
+  async #scanned(where: readonly Condition[], isNear: (shown: ResourceEntity) => boolean = () => true): Promise<Found> {
     const { sort, skip, limit, check = isNear } = this.#listing
     const page: ResourceRecord[] = []
     const keys: { readonly id: string; readonly key: Key }[] = []
@@ -136,7 +133,7 @@ class Search {
   }
 }
 
-function placeOf({ location }: ResourceEntity): Point {
+function locationOf({ location }: ResourceEntity): Point {
   const { lat, lon } = (location ?? {}) as { readonly lat?: unknown; readonly lon?: unknown }
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : NOWHERE
 }

@@ -48,7 +48,7 @@ function bare(text: string): Argument {
 }
 
 function readTerm(text: ConditionText): Term {
-  const start = text.place
+  const start = text.offset
   const path = text.isNext('"') ? text.quoted(ESCAPE) : text.until(ENDS_WORD)
   if (!isPath(path)) {
     text.goTo(start)

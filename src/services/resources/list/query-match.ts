@@ -78,8 +78,8 @@ function equals(value: unknown, { text, number, isQuoted }: Argument, asText: bo
 
 function compare(value: unknown, { text, number }: Argument, holdsFor: (order: number) => boolean): boolean {
   if (number === undefined) return typeof value === 'string' && holdsFor(value < text ? -1 : value > text ? 1 : 0)
-  const own = typeof value === 'string' ? numberIn(value) : value
-  return typeof own === 'number' && holdsFor(own - number)
+  const comparable = typeof value === 'string' ? numberIn(value) : value
+  return typeof comparable === 'number' && holdsFor(comparable - number)
 }
 
 /** Maximum characters compared, since matching time grows with the length of both texts. */
@@ -88,20 +88,20 @@ const LONGEST_LOOKED_AT = 2_000
 /** `*` matches any text, `?` any character. */
 export function isLike(text: string, pattern: string): boolean {
   const looked = text.slice(0, LONGEST_LOOKED_AT)
-  let [at, place, star, from] = [0, 0, -1, 0]
+  let [at, position, star, from] = [0, 0, -1, 0]
   while (at < looked.length) {
-    const char = pattern[place]
+    const char = pattern[position]
     if (char === '*') {
-      star = place++
+      star = position++
       from = at
     } else if (char !== undefined && (char === '?' || char === looked[at])) {
-      place += 1
+      position += 1
       at += 1
     } else if (star >= 0) {
-      place = star + 1
+      position = star + 1
       at = ++from
     } else return false
   }
-  while (pattern[place] === '*') place += 1
-  return place === pattern.length
+  while (pattern[position] === '*') position += 1
+  return position === pattern.length
 }

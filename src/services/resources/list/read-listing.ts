@@ -120,7 +120,7 @@ const readResources = parameterReader(
       })),
     ),
   },
-  placeProblems,
+  locationProblems,
 )
 const readTypes = parameterReader(TYPE_LISTING)
 const readConstraints = parameterReader(CONSTRAINT_LISTING)
@@ -143,18 +143,18 @@ export function pagingOf(query: ListQuery, most = MOST): Paging {
   return { skip, limit }
 }
 
-export function placeProblems(query: unknown): readonly Problem[] {
-  const given = query as Readonly<Record<string, unknown>>
-  const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
+export function locationProblems(query: unknown): readonly Problem[] {
+  const parameters = query as Readonly<Record<string, unknown>>
+  const missing = PLACE.filter((name) => parameters[name] === undefined || parameters[name] === '')
   if (missing.length === PLACE.length) return []
   const suggestion = 'a search by place needs lat, lon and distance'
   return missing.map((name) => ({ at: `/${name}`, message: 'is missing', suggestion }))
 }
 
 export function readListing(query: ListQuery): Listing {
-  const asked = readResources(query)
-  const { lat, lon, distance = '', sort = '', order, denormalized = true, toplevelOnly = false } = asked
-  const { where, ...search } = searchOf(asked, RESOURCE_FIELDS)
+  const listed = readResources(query)
+  const { lat, lon, distance = '', sort = '', order, denormalized = true, toplevelOnly = false } = listed
+  const { where, ...search } = searchOf(listed, RESOURCE_FIELDS)
   const metres = metresOf(distance)
   const path = sort === '' ? 'id' : sort
   return {
@@ -186,18 +186,21 @@ interface Searched {
   readonly [name: string]: unknown
 }
 
-function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Searched, fields: KnownFields): Search {
+function searchOf(
+  { skip = 0, limit = MOST, filter = '', query, ...parameters }: Searched,
+  fields: KnownFields,
+): Search {
   const where: Condition[] = []
   for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
-    const values = full(given[field])
+    const values = full(parameters[field])
     const [value] = values
     // prefers `eq`, because one index can serve several `eq` conditions
     if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
   }
-  for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
-  for (const value of full(given['template'])) where.push({ field: 'templates', op: 'eq', value })
+  for (const value of full(parameters['tag'])) where.push({ field: 'tags', op: 'eq', value })
+  for (const value of full(parameters['template'])) where.push({ field: 'templates', op: 'eq', value })
   if (filter !== '') where.push({ field: 'words', op: 'contains', value: filter })
-  const page = { skip, limit, where, fields: fieldsOf(given) }
+  const page = { skip, limit, where, fields: fieldsOf(parameters) }
   if (query === undefined) return page
   const translated = translate(query, fields)
   where.push(...translated.where)

@@ -97,7 +97,7 @@ export class Reconciler {
   #adopting: Promise<void> | undefined
   #isBehind = false
   /** whether a start was requested, successful or not */
-  #isAsked = false
+  #isWoken = false
   #isStopped = false
   #left = 0
   #probed: string | undefined
@@ -126,7 +126,7 @@ export class Reconciler {
   }
 
   async start(): Promise<void> {
-    this.#isAsked = true
+    this.#isWoken = true
     await this.#started()
     this.wake()
   }
@@ -148,7 +148,7 @@ export class Reconciler {
 
   wake(): void {
     // `start` reads the log anyway
-    if (this.#isStopped || !this.#isAsked) return
+    if (this.#isStopped || !this.#isWoken) return
     this.#isBehind = true
     if (this.#following !== undefined) return
     this.#following = this.#follow().finally(() => {

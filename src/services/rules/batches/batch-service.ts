@@ -25,13 +25,14 @@ import { NEWEST_FIRST, taskConditions } from '../tasks/task-conditions.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import { withLosses } from '../tasks/task-changes.ts'
 import type { TagFilter, TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
+import { rehearsedReload, type Rehearse } from '../rehearsals/rehearse-change.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 
 const MAX_PREVIEWED = 1000
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
-export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
+export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse): BatchApi {
   const { maker, collections, jobs } = rules
   const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
     const read = readBatch(request, maker.plugs)
@@ -71,11 +72,19 @@ export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
-    previewReload: async (id, options) => preview(rules, await taskOf(rules, id), { action: 'reload', ...options }),
+    previewReload: async (id, options = {}) => {
+      const { rehearse: _span, ...reload } = options
+      const task = await taskOf(rules, id)
+      const previewed = await preview(rules, task, { action: 'reload', ...reload })
+      if (previewed.error !== undefined) return previewed
+      return { ...previewed, ...(await rehearsedReload(rules, rehearse, task, options)) }
+    },
     reload: (id, { ifRevision, ...options } = {}) =>
       withLosses(async (onLost) => {
-        const made = await rules.changes.act(id, { action: 'reload', ...options }, { ifRevision, onLost })
-        return rules.show.whole(made, { format: 'bn' })
+        const { rehearse: _span, ...reload } = options
+        const rehearsed = await rehearsedReload(rules, rehearse, await taskOf(rules, id), options)
+        const made = await rules.changes.act(id, { action: 'reload', ...reload }, { ifRevision, onLost })
+        return { ...(await rules.show.whole(made, { format: 'bn' })), ...rehearsed }
       }),
   }
 }

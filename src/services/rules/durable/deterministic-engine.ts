@@ -16,8 +16,8 @@ import {
   limitAfter,
   limitWithout,
   type LiveTask,
-  mindsAway,
-  mindsDowntime,
+  isAffectedBy,
+  isDowntimeSensitive,
   type Outcome,
   type Preparer,
   type Reply,
@@ -148,7 +148,7 @@ export class DeterministicEngine {
     return this.#clock.nextAt()
   }
 
-  get mindsDowntime(): boolean {
+  get isDowntimeSensitive(): boolean {
     return this.#minding.size > 0
   }
 
@@ -304,7 +304,7 @@ export class DeterministicEngine {
       try {
         const away = { from: waiting.leftAt, until: at }
         await this.restore({ task: waiting.task, record: withLimitsAfter(waiting, at) }, away)
-        const isMoved = mindsAway(this.require(id).prepared, away)
+        const isMoved = isAffectedBy(this.require(id).prepared, away)
         if (isMoved || waiting.record.state.executing !== undefined) this.#hooks.touched(id)
       } catch (error) {
         this.#failed(waiting.task, error)
@@ -419,7 +419,7 @@ export class DeterministicEngine {
   }
 
   #noteMind(id: string): void {
-    if (mindsDowntime(this.require(id).prepared)) this.#minding.add(id)
+    if (isDowntimeSensitive(this.require(id).prepared)) this.#minding.add(id)
     else this.#minding.delete(id)
   }
 

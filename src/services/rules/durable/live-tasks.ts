@@ -108,7 +108,7 @@ export class LiveTasks {
       },
       recovery.mark,
     )
-    const isWanted = () => this.deterministic.mindsDowntime
+    const isWanted = () => this.deterministic.isDowntimeSensitive
     this.#signs = new SignsOfLife(scheduler, isWanted, () => this.#storeSign())
     this.deliveries = new EndedDeliveries(store, this.deterministic, this.#checkpoints)
     const engineOfLog = {

@@ -1,7 +1,7 @@
 /** Reads segments of kept inputs; a damaged block is reported and left out (INPUTS-3). */
 import { inflateSync } from 'node:zlib'
 import type { Message } from '#core'
-import { AppError, messageOf, Yielder } from '#kernel'
+import { AppError, LruCache, messageOf, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Blobs } from '#storage'
 import type { Input } from '../durable/input.ts'
@@ -25,6 +25,9 @@ import {
 
 type Shape = Footer['shapes'][number]
 
+/** number of footers in memory, so that reading one resource after another does not read them again */
+const MAX_FOOTERS = 256
+
 export interface RowFilter {
   /** epoch ms; rows that have expired by then are left out */
   readonly now: number
@@ -35,6 +38,7 @@ export interface RowFilter {
 export class SegmentReader {
   readonly #blobs: Blobs
   readonly #report: (text: string) => void
+  readonly #footers = new LruCache<string, Footer>(MAX_FOOTERS)
 
   constructor(blobs: Blobs, report: (text: string) => void) {
     this.#blobs = blobs
@@ -112,10 +116,14 @@ export class SegmentReader {
   }
 
   async #footer(segment: SegmentRow): Promise<Footer | undefined> {
+    const known = this.#footers.get(segment.id)
+    if (known !== undefined) return known
     const bytes = await this.#bytes(segment, segment.bytes - segment.footerBytes, segment.bytes)
     if (bytes === undefined) return undefined
     try {
-      return JSON.parse(inflateSync(bytes).toString()) as Footer
+      const footer = JSON.parse(inflateSync(bytes).toString()) as Footer
+      this.#footers.set(segment.id, footer)
+      return footer
     } catch (error) {
       this.#report(`The footer of the kept inputs ${segment.id} is damaged: ${messageOf(error)}`)
       return undefined

@@ -1,10 +1,13 @@
 /** HTTP routes for rehearsals. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { linkTo, routesOf } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
 import {
   EVENT_PAGE,
+  type QueuedRehearsal,
   QueuedRehearsalSchema,
+  type Rehearsal,
   RehearsalEventsSchema,
   RehearsalRequest,
   RehearsalSchema,
@@ -15,6 +18,19 @@ import { unread } from '../shared-schema.ts'
 
 const route = routesOf<RulesApi>()
 
+function answered(
+  answer: Rehearsal | QueuedRehearsal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Rehearsal | FastifyReply {
+  if (!('uri' in answer)) return answer
+  const uri = linkTo(request, answer.uri)
+  return reply
+    .code(202)
+    .header('location', uri)
+    .send({ ...answer, uri })
+}
+
 export const REHEARSAL_ROUTES = [
   route({
     method: 'POST',
@@ -23,15 +39,7 @@ export const REHEARSAL_ROUTES = [
     summary: 'Rehearse a rule on stored data or messages, compare it with another, and sweep its values',
     body: unread<RehearsalRequest>(RehearsalRequest.schema),
     answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
-    handler: async ({ api, body, request, reply }) => {
-      const answer = await api.rehearsals.run(body)
-      if (!('uri' in answer)) return answer
-      const uri = linkTo(request, answer.uri)
-      return reply
-        .code(202)
-        .header('location', uri)
-        .send({ ...answer, uri })
-    },
+    handler: async ({ api, body, request, reply }) => answered(await api.rehearsals.run(body), request, reply),
   }),
   route({
     method: 'GET',
@@ -68,11 +76,8 @@ export const REHEARSAL_ROUTES = [
     summary: 'Replay a copy of a task with one input changed or left out, and compare it with what the task did',
     body: unread<ReplayRequest>(ReplayRequest.schema),
     answers: { 200: RehearsalSchema, 202: QueuedRehearsalSchema },
-    handler: async ({ api, params, body, reply }) => {
-      const answer = await api.rehearsals.replay(params.id, body)
-      if (!('uri' in answer)) return answer
-      return reply.code(202).header('location', answer.uri).send(answer)
-    },
+    handler: async ({ api, params, body, request, reply }) =>
+      answered(await api.rehearsals.replay(params.id, body), request, reply),
   }),
   route({
     method: 'GET',

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { DiffFiring, EngineEvent, EventType, Message, Rule, TaskSettings, Template, Why } from '#core'
 import type { NodeCounts } from '#core/spi'
 import { durationMs, isInstant, type Issue, isoInstant, notAnInstant } from '#kernel'
-import { CHECKED, checked, closed, type Decoded, id, type Problem, refined } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, duration, id, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, EpochMs, ISSUE_TYPES, Text, WireIssueSchema } from '../shared-schema.ts'
 
 export const MAX_RESOURCES = 10_000
@@ -339,6 +339,24 @@ export interface Rehearsal extends RehearsalSummary, Partial<RehearsalAnswer> {}
 
 export const QueuedRehearsalSchema = Type.Object({ id: Text, uri: Text }, { title: 'QueuedRehearsal' })
 export interface QueuedRehearsal extends Decoded<typeof QueuedRehearsalSchema> {}
+
+/** Query of a change: a duration before now, over which the change is compared with the live version. */
+export const REHEARSE = {
+  rehearse: Type.Optional(duration('compare with the live version over stored data of this duration, such as 7d')),
+}
+export const CHANGE_REHEARSAL = {
+  rehearsal: Type.Optional(
+    Type.Unsafe<Rehearsal | QueuedRehearsal>(
+      Type.Object(
+        { id: Text },
+        {
+          additionalProperties: true,
+          description: 'answer to a change with rehearse: as POST /api/rehearsals answers',
+        },
+      ),
+    ),
+  ),
+}
 
 export const EVENT_PAGE = {
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of events to leave out' })),

@@ -16,6 +16,7 @@ import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, planReplay, type RehearsalPlan } from './rehearsal-plan.ts'
 import { type RehearsalRecord, RehearsalDocuments } from './rehearsal-record.ts'
 import type { RehearsalWork } from './rehearsal-work.ts'
+import type { Rehearse } from './rehearse-change.ts'
 import {
   type EventPage,
   MAX_LISTED,
@@ -69,6 +70,15 @@ export class Rehearsals {
         return (await this.#documents.ofTask(id, MAX_OF_TASK)).map((record) => this.#summary(record))
       },
     }
+  }
+
+  /** Runs the rehearsal of a change. */
+  ofChange(caller: Caller): Rehearse {
+    return (request, task) =>
+      this.#run(async () => {
+        const plan = await planRehearsal(this.#rules, this.#history(), request)
+        return { ...plan, task: task ?? plan.task }
+      }, caller)
   }
 
   async start(): Promise<void> {

@@ -23,6 +23,7 @@ import {
   Version,
   WireIssueSchema,
 } from '../shared-schema.ts'
+import { CHANGE_REHEARSAL } from '../rehearsals/rehearsal-schema.ts'
 
 /** bytes; storage can search texts up to 2,000. A managed task's name combines template and resource: up to 1,023 */
 export const MAX_TASK_NAME = 1_500
@@ -149,6 +150,7 @@ export const TaskEntitySchema = Type.Object(
       Type.Array(LostSchema, { description: 'answer to a change of a running task: what touched nodes lost by it' }),
     ),
     warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change by PUT' })),
+    ...CHANGE_REHEARSAL,
   },
   { title: 'Task' },
 )
@@ -223,6 +225,8 @@ export interface ShowOptions {
 
 export interface ReloadOptions {
   readonly templateVersion?: number
+  /** duration before now, over which the change is rehearsed first */
+  readonly rehearse?: string
 }
 
 export interface RemoveOptions {
@@ -250,6 +254,7 @@ export const ReloadPreviewSchema = Type.Object(
       }),
     ),
     error: Type.Optional(Type.String({ description: 'why it would fail' })),
+    ...CHANGE_REHEARSAL,
   },
   { title: 'TaskPreview' },
 )

@@ -4,6 +4,7 @@ import { Flag, linkTo, revisionCondition, routesOf, sendLines, untilClosed, with
 import type { RulesApi } from '../contract.ts'
 import { FORMAT, PAGING, pageOf, sendList, TAG_PARAMETERS, TEMPLATE_LISTING, templateListing } from '../listing.ts'
 import { LOG_LEVELS, unread, Version } from '../shared-schema.ts'
+import { REHEARSE } from '../rehearsals/rehearsal-schema.ts'
 import { TemplateRun, type TemplateRunOptions } from '../tools/tools-schema.ts'
 import {
   CreatedTemplateSchema,
@@ -106,7 +107,7 @@ export const TEMPLATE_ROUTES = [
     scope: 'author',
     summary: 'Replace a template',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, ...REHEARSE },
     isConditional: true,
     answers: entity,
     handler: async ({ api, params, query, body, request, reply }) => {

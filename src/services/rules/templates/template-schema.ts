@@ -13,6 +13,7 @@ import {
   Text,
   WireIssueSchema,
 } from '../shared-schema.ts'
+import { CHANGE_REHEARSAL } from '../rehearsals/rehearsal-schema.ts'
 import type { TaskFilter } from '../tasks/task-schema.ts'
 
 /** characters, each at most three bytes long */
@@ -52,6 +53,7 @@ export const TemplateEntitySchema = Type.Object(
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
     warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change' })),
+    ...CHANGE_REHEARSAL,
   },
   { title: 'Template', additionalProperties: true },
 )

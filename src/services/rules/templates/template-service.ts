@@ -23,6 +23,7 @@ import { warningsOf, type PostOptions } from './post-checks.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import { batchApi } from '../batches/batch-service.ts'
+import { type Rehearse, rehearsedTemplate } from '../rehearsals/rehearse-change.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
 import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
@@ -37,7 +38,7 @@ interface ReadTemplate {
   readonly warned: Pick<TemplateEntity, 'warnings'>
 }
 
-export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
+export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehearse): TemplateApi {
   const { collections, maker, direct, forms } = rules
   const { now, templateWritten } = rules.options
   /** `revision` is absent for an older version. */
@@ -95,12 +96,13 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
         const { document, plugs, isProtected, warned } = await read(specification, options)
         if (document.name !== name)
           throw invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
+        const rehearsed = await rehearsedTemplate(rules, rehearse, document, options?.rehearse)
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
           ...(isProtected !== undefined && { protected: isProtected }),
           plugs,
         }
-        return { ...show(next, await put(stored, next), 'simplified'), ...warned }
+        return { ...show(next, await put(stored, next), 'simplified'), ...warned, ...rehearsed }
       }),
     remove: (name, { ifRevision } = {}) =>
       change(name, () =>
@@ -159,7 +161,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
       )
       if (reloadTasks === true)
         for (const template of outcome.successful) {
-          await batchApi(rules, caller).queue({ entity: 'task', action: 'reload', query: { template } })
+          await batchApi(rules, caller, rehearse).queue({ entity: 'task', action: 'reload', query: { template } })
         }
       return outcome
     },

@@ -12,9 +12,10 @@ import {
   type Template,
   VirtualClock,
 } from '#core'
-import { AppError, Yielder } from '#kernel'
+import { AppError, ownValue } from '#kernel'
 import { machineTimers } from '#platform'
-import { countingScripts, type ScriptWork } from './script-work.ts'
+import { PATIENCE_MS, RunBudget } from './run-budget.ts'
+import { countingScripts } from './script-work.ts'
 
 export interface VirtualRunOptions {
   readonly plugs: readonly Plug[]
@@ -23,15 +24,23 @@ export interface VirtualRunOptions {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** epoch ms at which the clock starts */
   readonly from: number
-  readonly seed?: number
   /** task id, which becomes part of the ids of effects. Default: a unique id, since services act only once per id */
   readonly id?: string
   readonly onEvent: (event: EngineEvent) => void
   readonly signal?: AbortSignal
 }
 
-const MAX_WORK_MS = 20_000
-const PATIENCE_MS = 10_000
+/** Secrets are rejected, because the caller sees the results. `metadata` takes precedence over that of the ports. */
+export function portsForCaller(ports: Ports, metadata: Readonly<Record<string, unknown>> = {}): Ports {
+  return {
+    ...ports,
+    secret: notHere,
+    metadata: (resource) => {
+      const value = ownValue(metadata, resource)
+      return value === undefined ? ports.metadata?.(resource) : (value as Readonly<Record<string, unknown>>)
+    },
+  }
+}
 
 function notHere(key: string): never {
   throw new AppError(
@@ -44,35 +53,18 @@ export class VirtualRun {
   readonly #clock: VirtualClock
   readonly #engine: CoreEngine
   readonly #signal: AbortSignal | undefined
-  readonly #yielder = new Yielder(machineTimers)
-  #worked = 0
-  readonly #scripts: ScriptWork = { open: 0, took: 0 }
+  readonly #budget: RunBudget
 
-  constructor({
-    plugs,
-    ports,
-    metadata = {},
-    from,
-    seed = 1,
-    id = machineTimers.newId(),
-    onEvent,
-    signal,
-  }: VirtualRunOptions) {
+  constructor({ plugs, ports, metadata, from, id = machineTimers.newId(), onEvent, signal }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
     this.#signal = signal
+    this.#budget = new RunBudget(signal)
     this.#engine = new CoreEngine({
       plugs,
       scheduler: this.#clock,
       ids: () => id,
-      seed,
-      ports: {
-        ...ports,
-        secret: notHere,
-        metadata: (resource) => {
-          const value: unknown = Object.hasOwn(metadata, resource) ? metadata[resource] : undefined
-          return value === undefined ? ports.metadata?.(resource) : (value as Readonly<Record<string, unknown>>)
-        },
-      },
+      seed: 1,
+      ports: portsForCaller(ports, metadata),
     })
     this.#engine.events$.subscribe(onEvent)
   }
@@ -84,25 +76,26 @@ export class VirtualRun {
 
   /** Like `engine.start`, but work that is due immediately has not happened yet. */
   start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
-    return countingScripts(this.#scripts, () => this.#engine.start(rule, { ...settings, start: true }))
+    return countingScripts(this.#budget.scripts, () => this.#engine.start(rule, { ...settings, start: true }))
   }
 
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
-    return countingScripts(this.#scripts, () => this.#engine.receive(messages, sent))
+    return countingScripts(this.#budget.scripts, () => this.#engine.receive(messages, sent))
   }
 
   /** Does all work due until `time`, and waits for slow plugs. Monotonic. */
   advanceTo(time: number): Promise<void> {
-    return countingScripts(this.#scripts, () => this.#advanceTo(time))
+    return countingScripts(this.#budget.scripts, () => this.#advanceTo(time))
   }
 
   async #advanceTo(time: number): Promise<void> {
     await this.settled()
-    this.#requireRest()
+    this.#budget.requireRest(this.now)
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
       if (this.#engine.openCalls > 0) await this.settled()
-      await this.#breathe()
+      const breath = this.#budget.breathe(this.now)
+      if (breath !== undefined) await breath
     }
     if (time > this.now) this.#clock.advanceTo(time)
   }
@@ -115,9 +108,14 @@ export class VirtualRun {
   async settled(): Promise<void> {
     if (this.#engine.openCalls === 0) return
     do await this.#wait()
-    while (this.#engine.openCalls > 0 && this.#scripts.open > 0 && this.#signal?.aborted !== true && !this.#isOverdue)
+    while (
+      this.#engine.openCalls > 0 &&
+      this.#budget.scripts.open > 0 &&
+      this.#signal?.aborted !== true &&
+      !this.#budget.isOverdue
+    )
     this.#engine.giveUp()
-    this.#yielder.restart()
+    this.#budget.waited()
   }
 
   async #wait(): Promise<void> {
@@ -137,25 +135,5 @@ export class VirtualRun {
 
   close(): Promise<void> {
     return this.#engine.close()
-  }
-
-  async #breathe(): Promise<void> {
-    if (!this.#yielder.isOver) return
-    this.#worked += this.#yielder.spent
-    this.#requireRest()
-    await this.#yielder.next()
-    if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'the client of the run has disconnected')
-  }
-
-  get #isOverdue(): boolean {
-    return this.#worked + this.#scripts.took > MAX_WORK_MS
-  }
-
-  #requireRest(): void {
-    if (!this.#isOverdue) return
-    throw new AppError(
-      'TOO_LARGE',
-      `the run worked for ${MAX_WORK_MS / 1000} s and came to ${new Date(this.now).toISOString()}; ask for less time, fewer messages or a slower clock`,
-    )
   }
 }

@@ -155,11 +155,11 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnk
     }))
   }
   // the rules of objects are evaluated together elsewhere
-  const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
+  const others = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
   const type = ownValue(schemas[0], 'x-issue')
   const isTyped = typeof type === 'string' && error.keyword !== 'type'
   const plain = { ...plainProblem(error, part, schemas), ...(isTyped && { type }) }
-  return own.length > 0 || error.keyword === '~refine' ? own : [plain]
+  return others.length > 0 || error.keyword === '~refine' ? others : [plain]
 }
 
 function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {

@@ -16,8 +16,9 @@ declare module 'fastify' {
     rights?: Rights | undefined
   }
   interface FastifyContextConfig {
-    /** `loopback`: open to this machine without a proxy, closed to all others */
-    scope?: RouteScope | 'loopback'
+    scope?: RouteScope
+    /** Requests from the machine of the host, without a proxy, need no credentials */
+    isOpenHere?: boolean
     /** scope of a WebSocket, if it is not that of the route */
     socketScope?: Scope
     /** A `device` key may also call the route, for its own resources */
@@ -124,7 +125,7 @@ interface RoutesOptions<Api> {
   readonly tag: string
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
-  readonly addParsers?: (own: FastifyInstance) => void
+  readonly addParsers?: (child: FastifyInstance) => void
 }
 
 export async function addRoutes<Api>(
@@ -132,15 +133,15 @@ export async function addRoutes<Api>(
   service: { as(caller: Caller): Api },
   { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
-  await app.register((own, _options, done) => {
+  await app.register((child, _options, done) => {
     // routes validate input themselves, and responses keep fields that have no schema
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    addParsers?.(own)
+    child.setValidatorCompiler(() => () => true)
+    child.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    addParsers?.(child)
     for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
       const { config, schema, ...options } = optionsOf(description, tag, errors)
       for (const url of [path, ...aliases])
-        own.route({
+        child.route({
           ...options,
           ...server,
           method,

@@ -28,11 +28,11 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
   const repeated: Issue[] = []
   for (const [name, value] of Object.entries(query ?? {}) as [string, unknown][]) {
     const schema = Object.hasOwn(named, name) ? named[name] : undefined
-    const place = at('', name.slice(0, LONGEST_NAME))
+    const path = at('', name.slice(0, LONGEST_NAME))
     if (schema === undefined && others?.test(name) !== true) {
-      unknown.push(makeIssue('QUERY', place, 'is not a parameter of this request', formsOf(named)))
+      unknown.push(makeIssue('QUERY', path, 'is not a parameter of this request', formsOf(named)))
     } else if (schema !== undefined && Array.isArray(value) && !takesList(schema)) {
-      repeated.push(makeIssue('QUERY', place, `was sent ${value.length} times`, 'send it once'))
+      repeated.push(makeIssue('QUERY', path, `was sent ${value.length} times`, 'send it once'))
     }
   }
   return { unknown, repeated }

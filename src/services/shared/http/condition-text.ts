@@ -117,12 +117,12 @@ export class ConditionText {
     return this.#at >= this.#text.length
   }
 
-  get place(): number {
+  get offset(): number {
     return this.#at
   }
 
-  goTo(place: number): void {
-    this.#at = place
+  goTo(offset: number): void {
+    this.#at = offset
   }
 
   isNext(char: string): boolean {

@@ -40,6 +40,6 @@ export function refusedPage(page: string): string {
 function isSame(origin: string, host: string): boolean {
   if (!URL.canParse(origin)) return false
   const page = new URL(origin)
-  const own = `${page.protocol}//${host}`
-  return URL.canParse(own) && new URL(own).host === page.host
+  const ownOrigin = `${page.protocol}//${host}`
+  return URL.canParse(ownOrigin) && new URL(ownOrigin).host === page.host
 }

@@ -69,7 +69,7 @@ function parse(
   if (keys !== countKeys(value)) checkKeys(text)
   // escapes may hide a key from this search; they are rare enough to allow a full check
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
-  if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
+  if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseUnstorable(value)
   const long = longIntegersOf(text)
   return long.length > 0 ? withLong(value, long) : value
 }
@@ -141,7 +141,7 @@ function refuseTwice(text: string): void {
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
-function refuseWhatIsNotKept(root: unknown): void {
+function refuseUnstorable(root: unknown): void {
   const issues = new Issues('KEY')
   const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
   for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
@@ -152,11 +152,11 @@ function refuseWhatIsNotKept(root: unknown): void {
     }
     if (typeof value !== 'object' || value === null) continue
     for (const [key, part] of Object.entries(value)) {
-      const place = at(path, key)
+      const keyPath = at(path, key)
       if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
-        issues.wrong(place, `the key "${key}" is not allowed`)
+        issues.wrong(keyPath, `the key "${key}" is not allowed`)
       }
-      open.push({ value: part, path: place })
+      open.push({ value: part, path: keyPath })
     }
   }
   if (issues.count === 0) return

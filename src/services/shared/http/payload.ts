@@ -37,8 +37,8 @@ export class Payload {
   }
 }
 
-export function payloadValue(given: unknown): unknown {
-  return given instanceof Payload ? given.value : given
+export function payloadValue(value: unknown): unknown {
+  return value instanceof Payload ? value.value : value
 }
 
 /** Like JSON.parse, but with bigints for long integers, and with Maps. */

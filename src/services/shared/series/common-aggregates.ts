@@ -26,10 +26,10 @@ export function finite(value: number | null): number | null {
 export function percentileOf(ranks: SortedRuns, fraction: number): number | null {
   const { size } = ranks
   if (size === 0) return null
-  const place = fraction * (size - 1)
-  const below = Math.floor(place)
+  const rank = fraction * (size - 1)
+  const below = Math.floor(rank)
   const low = ranks.at(below)
-  return below + 1 < size ? low + (place - below) * (ranks.at(below + 1) - low) : low
+  return below + 1 < size ? low + (rank - below) * (ranks.at(below + 1) - low) : low
 }
 
 function medianOf(ranks: SortedRuns): number | null {

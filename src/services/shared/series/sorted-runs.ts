@@ -21,10 +21,10 @@ export class SortedRuns {
   }
 
   /** Returns the number at an index of the ascending order, from 0; NaN outside. */
-  at(place: number): number {
+  at(index: number): number {
     if (this.#count > 0) this.#close()
-    if (this.#runs.length > 1) return select(this.#runs, place)
-    return this.#runs[0]?.[place] ?? Number.NaN
+    if (this.#runs.length > 1) return select(this.#runs, index)
+    return this.#runs[0]?.[index] ?? Number.NaN
   }
 
   #close(): void {
@@ -43,9 +43,9 @@ interface Part {
   high: number
 }
 
-function select(runs: readonly Float64Array[], place: number): number {
+function select(runs: readonly Float64Array[], index: number): number {
   const parts: Part[] = runs.map((run) => ({ run, low: 0, high: run.length }))
-  let rank = place
+  let rank = index
   for (;;) {
     const widest = parts.reduce((most, part) => (part.high - part.low > most.high - most.low ? part : most))
     const pivot = widest.run[(widest.low + widest.high) >> 1]

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/core/language/script/compile-code.ts'
 import { Sandbox } from '../../../../src/core/language/script/sandbox.ts'
 import { drawSeed } from '../../../../src/core/language/expression/run.ts'
-import { valuesOf } from '../../../../src/core/language/script/handed-in.ts'
+import { valuesOf } from '../../../../src/core/language/script/encoded-values.ts'
 import { zoneOffsets } from '../../../../src/core/language/script/zone-offsets.ts'
 import { compileScriptExpression } from '../../../../src/core/language/script/script-expression.ts'
 import { compileExpression } from '../../../../src/core/language/expression/expression.ts'

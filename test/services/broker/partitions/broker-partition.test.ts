@@ -6,8 +6,8 @@ it('each part of a post knows which of its messages came without a timestamp, an
   const body = [...Array(20).keys()].map((n) => ({ resource: `r${n}`, ...(n % 2 === 0 && { timestamp: 5 }) }))
   const post = readPost(undefined, body, { identityIgnores: ['receivedAt'] }, 10)
   const partition = { number: 0, count: 2, ask: () => Promise.reject(new Error()), follow: () => expect.fail() }
-  const { own, others } = splitPost(post, partition)
-  const parts = [own, ...others.map(([, part]) => part)]
+  const { local, others } = splitPost(post, partition)
+  const parts = [local, ...others.map(([, part]) => part)]
   expect(parts.map(({ arrivals }) => arrivals.length > 0)).toEqual([true, true])
   for (const { arrivals, identityIgnores } of parts) {
     expect(identityIgnores).toEqual(['receivedAt'])

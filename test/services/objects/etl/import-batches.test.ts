@@ -5,24 +5,28 @@ import {
   type BatchOptions,
   type ImportBatch,
 } from '../../../../src/services/objects/etl/import-batches.ts'
-import { readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
+import { type ReadingSettings, readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
 
 async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-async function batches(content: string | Uint8Array, options: BatchOptions = {}): Promise<readonly ImportBatch[]> {
+async function batches(
+  content: string | Uint8Array,
+  options: BatchOptions = {},
+  given: ReadingSettings = {},
+): Promise<readonly ImportBatch[]> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const all: ImportBatch[] = []
-  const surveyed = await surveyFile(chunksOf(bytes), readingOf(), () => false)
-  const reading = surveyed?.reading ?? readingOf()
+  const surveyed = await surveyFile(chunksOf(bytes), readingOf(given), () => false)
+  const reading = surveyed?.reading ?? readingOf(given)
   for await (const batch of importBatches(chunksOf(bytes), reading, options)) all.push(batch)
   return all
 }
 
 /** Reads all batches: `resource metric time value` for each sample, and `line: message` for each rejected line. */
-async function read(content: string | Uint8Array, options: BatchOptions = {}) {
-  const all = await batches(content, options)
+async function read(content: string | Uint8Array, options: BatchOptions = {}, given: ReadingSettings = {}) {
+  const all = await batches(content, options, given)
   return {
     samples: all.flatMap(({ samples }) => samples.map((s) => [s.resource, s.metric, s.time, s.value].join(' '))),
     refused: all.flatMap(({ refused }) => refused.map(({ line, message }) => `${line}: ${message}`)),
@@ -49,6 +53,35 @@ describe('importBatches', () => {
       messages: 2,
       line: 3,
     })
+  })
+
+  it('reads an export of a spreadsheet', async () => {
+    const sheet = 'Zeit;Temp. (C);Bemerkung\n01.07.2026 12:00;1.093,5;an\n28.10.2026 2:30:15;94;\n'
+    const given = {
+      delimiter: 'semicolon',
+      decimal: ',',
+      map: JSON.stringify(['Zeit=timestamp', 'Temp. (C)=temperature', 'Bemerkung=mode']),
+      zone: 'Europe/Brussels',
+      resource: 'boiler-1',
+    }
+    expect(await read(sheet.replace(' 2:', ' 02:'), {}, given)).toMatchObject({
+      samples: [
+        `boiler-1 temperature ${Date.UTC(2026, 6, 1, 10)} 1093.5`,
+        `boiler-1 mode ${Date.UTC(2026, 6, 1, 10)} an`,
+        `boiler-1 temperature ${Date.UTC(2026, 9, 28, 1, 30, 15)} 94`,
+      ],
+      refused: [],
+    })
+  })
+
+  it('names every setting that cannot be read', () => {
+    const given = { delimiter: 'x', decimal: '.', map: '"a=b"', zone: 'Mars/Base' }
+    expect(() => readingOf(given)).toThrow(
+      /map: it is not.*delimiter: "x" is not valid; write one of comma, semicolon, tab, pipe;.*zone: "Mars\/Base"/,
+    )
+    expect(() => readingOf({ map: '["a","b=c","b=d"]', decimal: ',' })).toThrow(
+      /"a" is not valid.*b appears twice.*comma/,
+    )
   })
 
   it('unpacks gzip, and fails for what gzip cannot unpack', async () => {

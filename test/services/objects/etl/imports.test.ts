@@ -165,7 +165,7 @@ describe('how a file is read', () => {
     [
       'resource,timestamp,level\nx,0,1\n',
       { unit: 'days', encoding: 'ascii', types: 'level' },
-      'the metadata unit is "days"; write one of s, ms, us; the metadata encoding is "ascii"; write one of utf-8, latin1; the metadata types: "level" is not a valid metric type',
+      'the metadata unit: "days" is not valid; write one of s, ms, us; the metadata encoding: "ascii" is not valid; write one of utf-8, latin1; the metadata types: "level" is not a valid metric type',
     ],
   ])('ends an import that cannot go on so, and nothing of it is in series: %j', async (text, metadata, error) => {
     expect(await putRead(text, metadata)).toMatchObject({

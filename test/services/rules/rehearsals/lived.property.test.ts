@@ -159,7 +159,8 @@ class Host {
         return life.runner.inputs?.round(one.do === 'flush')
       case 'stop':
       case 'crash':
-        await life.rest()
+        // what is due acts before the end; otherwise it would act during the recovery, which emits no events
+        await life.to(this.#now)
         if (one.do === 'crash') await life.crash()
         await service.stop().catch(() => undefined)
         if (one.do === 'stop') await life.close()

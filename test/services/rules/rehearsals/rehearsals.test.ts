@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
-import type { Message, Rule } from '../../../../src/index.ts'
+import { type Message, type Rule, simulate } from '../../../../src/index.ts'
 import type { Rehearsal } from '../../../../src/services/rules/contract.ts'
+import { dryPlugs } from '../../../../src/services/rules/tools/dry-plugs.ts'
 import type { Sample } from '../../../../src/storage/series.ts'
 import { bench, type Bench, NOON } from '../support/bench-of-rules.ts'
 import { PLUGS } from '../support/rules.ts'
@@ -341,4 +342,17 @@ it('is interrupted when the service stops', async () => {
   await bench.service.stop()
   const { id } = queued as { id: string }
   expect(await bench.api.rehearsals.get(id)).toMatchObject({ id, status: 'interrupted' })
+})
+
+describe('POST /api/tasks/simulate', () => {
+  it('returns the events of a simulation by the library, with a schedule that is due at the start', async () => {
+    const bench = await opened({})
+    const rule = { ...HOT, task: { type: 'scheduled' as const, cron: '0 * * * * ?' } }
+    const request = { messages: messages([70, 95]), resource: 'boiler-1', from: FROM, until: FROM + 2 * MINUTE }
+    const { body } = await bench.ask('POST', '/api/tasks/simulate', { rule, ...request })
+    const plugs = dryPlugs([...PLUGS, ...builtins], new Set())
+    const { events } = await simulate(rule, { plugs, ...request })
+    expect(events.filter(({ type }) => type === 'tick')).toHaveLength(3)
+    expect(body).toMatchObject({ messages: 2, late: 0, events: JSON.parse(JSON.stringify(events)) as object })
+  })
 })

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import { expect, it } from 'vitest'
-import { OwnApi } from '../../src/host/own-api.ts'
+import { InternalClient } from '../../src/host/internal-client.ts'
 import type { ApiRequest } from '../../src/services/functions/contract.ts'
 
 async function opened() {
   const issued: unknown[] = []
   let [now, ended] = [0, 0]
-  const api = new OwnApi({
+  const api = new InternalClient({
     issueToken: async (order) => {
       issued.push(order)
       return `token-${issued.length}`
@@ -34,7 +34,7 @@ async function opened() {
   )
   app.get('/owner', () => 'of somebody else')
   const ask = (request: Partial<ApiRequest>) =>
-    api.ask(
+    api.request(
       { tenant: 'acme', user: 'webscripts/greet' },
       { method: 'GET', path: '/seen', headers: [], ...request },
       new AbortController().signal,

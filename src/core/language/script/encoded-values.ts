@@ -3,9 +3,9 @@ import { DECIMAL, MAX_DECIMAL, MAX_DIGITS } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 
 /** An encoded value: JSON has neither undefined nor NaN, so these are encoded as an empty list and a text. */
-export type HandedIn = readonly [] | readonly [value: unknown] | readonly [nothing: null, number: string]
+export type EncodedValue = readonly [] | readonly [value: unknown] | readonly [nothing: null, number: string]
 
-export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) => unknown): readonly HandedIn[] {
+export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) => unknown): readonly EncodedValue[] {
   return uses.map((path) => {
     const value = lookup(path)
     if (value === undefined) return []

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { AppError, type Caller, type Causation, LruCache } from '#kernel'
 import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
 import type { TokenOrder } from './auth/tokens.ts'
-import { ledHeader } from './led-header.ts'
+import { causationHeader } from './causation-header.ts'
 
-export interface OwnApiOptions {
+export interface InternalClientOptions {
   readonly issueToken: (order: TokenOrder) => Promise<string>
   readonly now: () => number
 }
@@ -20,9 +20,9 @@ const LIFETIME_S = 300
 const EARLY_MS = 60_000
 const MAX_TOKENS = 1_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Address from a documentation network, so that internal requests cannot reach loopback routes. */
+/** Address from a documentation network, so that internal requests cannot read what only this machine may. */
 const NOWHERE = '192.0.2.1'
-/** Headers that callers may not set: OwnApi sets them, or they would change the request's identity. */
+/** Headers that callers may not set: InternalClient sets them, or they would change the request's identity. */
 const REFUSED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -36,12 +36,12 @@ const REFUSED: ReadonlySet<string> = new Set([
 /** Maximum size of a response in bytes */
 const MAX_BYTES = 900_000
 
-export class OwnApi {
-  readonly #options: OwnApiOptions
+export class InternalClient {
+  readonly #options: InternalClientOptions
   readonly #tokens = new LruCache<string, Issued>(MAX_TOKENS)
   #app: FastifyInstance | undefined
 
-  constructor(options: OwnApiOptions) {
+  constructor(options: InternalClientOptions) {
     this.#options = options
   }
 
@@ -50,18 +50,18 @@ export class OwnApi {
   }
 
   /** Rejects with `PLUG_FAILED` for an invalid request; an error of the API is a normal response. */
-  async ask(
+  async request(
     caller: Caller,
-    { method: asked, path, headers, body }: ApiRequest,
+    { method: named, path, headers, body }: ApiRequest,
     signal: AbortSignal,
-    led?: Causation,
+    causation?: Causation,
   ): Promise<ApiAnswer> {
     const app = this.#app
     if (app === undefined) throw new AppError('CLOSED', 'the API of the host is not ready yet')
-    const method = METHODS.find((one) => one === asked)
-    if (method === undefined) throw failed(`the API does not support the method ${asked.slice(0, 20)}`)
-    const given = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
-    if (given.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
+    const method = METHODS.find((one) => one === named)
+    if (method === undefined) throw failed(`the API does not support the method ${named.slice(0, 20)}`)
+    const allowed = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
+    if (allowed.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
       throw failed('webscripts cannot read streams of events, since their calls end')
     }
     const url = `${app.prefix}${normalized(path)}`
@@ -70,7 +70,7 @@ export class OwnApi {
     const answer = await app.inject({
       method,
       url,
-      headers: { ...Object.fromEntries(given), ...(led && ledHeader(led)), authorization },
+      headers: { ...Object.fromEntries(allowed), ...(causation && causationHeader(causation)), authorization },
       remoteAddress: NOWHERE,
       signal: AbortSignal.any([signal, over.signal]),
       // lets us stop reading at the size limit

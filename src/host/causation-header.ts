@@ -5,13 +5,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Causation } from '#kernel'
 
-const NAME = `x-led-${randomUUID()}`
+const NAME = `x-causation-${randomUUID()}`
 
-export function ledHeader({ hops, root }: Causation): Readonly<Record<string, string>> {
+export function causationHeader({ hops, root }: Causation): Readonly<Record<string, string>> {
   return { [NAME]: JSON.stringify([hops, root]) }
 }
 
-export function ledBy(headers: IncomingHttpHeaders): Causation | undefined {
+export function causationIn(headers: IncomingHttpHeaders): Causation | undefined {
   const text = headers[NAME]
   if (typeof text !== 'string') return undefined
   const [hops, root] = JSON.parse(text) as [number, string | null]

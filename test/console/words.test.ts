@@ -1,0 +1,302 @@
+/** The sentences of the console, as functions of what it shows. */
+import { describe, expect, it } from 'vitest'
+import { readRule } from '../../src/console/graph/rule-view.ts'
+import { alarmsAnswer, bySeverity, countBySlot, historyLine, whySentence } from '../../src/console/words/alarms.ts'
+import { curlText } from '../../src/console/words/curl.ts'
+import { dataAnswer, queryOf, seriesOf } from '../../src/console/words/data.ts'
+import { editorAnswer, fixText, nodeOf, problemText } from '../../src/console/words/editor.ts'
+import { countText, cut, listText, valueText } from '../../src/console/words/numbers.ts'
+import { overviewAnswer } from '../../src/console/words/overview.ts'
+import {
+  knobName,
+  knobsOf,
+  perDayText,
+  rehearsalAnswer,
+  turned,
+  valuesAround,
+} from '../../src/console/words/rehearsal.ts'
+import { resourceAnswer } from '../../src/console/words/resource.ts'
+import { conditionText, propertyText } from '../../src/console/words/rules.ts'
+import { healthText, localTimes, pastSentence, taskAnswer } from '../../src/console/words/task.ts'
+import { countdownText, isZone, lengthText, timeText } from '../../src/console/words/times.ts'
+
+const NOON = Date.parse('2026-01-15T12:00:00Z')
+const MINUTE = 60_000
+
+describe('times', () => {
+  it.each([
+    [400, '0 s'],
+    [59_400, '59 s'],
+    [5 * MINUTE, '5 min'],
+    [65 * MINUTE, '1 h 5 min'],
+    [50 * 60 * MINUTE, '2 d 2 h'],
+    [-5, '0 s'],
+  ])('%i ms last %s', (ms, text) => {
+    expect(lengthText(ms)).toBe(text)
+  })
+
+  it.each([
+    [5_000, '0:05'],
+    [65_000, '1:05'],
+    [3_723_000, '1:02:03'],
+    [50 * 60 * MINUTE, '2 d 2 h'],
+  ])('%i ms are left as %s', (ms, text) => {
+    expect(countdownText(ms)).toBe(text)
+  })
+
+  it('are in the zone, and have a day only when it is another one', () => {
+    expect(timeText(NOON, 'UTC', NOON)).toBe('12:00')
+    expect(timeText(NOON, 'Europe/Brussels', NOON, true)).toBe('13:00:00')
+    expect(timeText(NOON - 24 * 60 * MINUTE, 'UTC', NOON)).toBe('14 Jan 12:00')
+    expect(timeText(Date.parse('2024-12-31T23:30:00Z'), 'UTC', NOON)).toBe('31 Dec 2024 23:30')
+    expect(localTimes('fired at 2026-01-15T11:59:58.000Z.', 'UTC', NOON)).toBe('fired at 11:59:58.')
+    expect([isZone('Europe/Brussels'), isZone('Mars/Base')]).toEqual([true, false])
+  })
+})
+
+describe('numbers and values', () => {
+  it.each([
+    [90, '90'],
+    [1440, '1,440'],
+    [97.55386819484238, '97.55'],
+    [true, 'true'],
+    ['roof', 'roof'],
+    [{ a: 1 }, '{"a":1}'],
+    [undefined, ''],
+  ])('%o is written as %s', (value, text) => {
+    expect(valueText(value)).toBe(text)
+  })
+
+  it('are counted and joined as people do', () => {
+    expect([countText(1, 'alarm'), countText(2_000, 'alarm')]).toEqual(['1 alarm', '2,000 alarms'])
+    expect([listText([]), listText(['a']), listText(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
+    expect(cut('temperature', 5)).toBe('temp…')
+  })
+})
+
+const RULE = readRule({
+  sensors: [
+    { label: 'temperature', name: 'streamingDataSensor', properties: { parameter: 'temperature', threshold: 90 } },
+    { label: 'pump', name: 'condition', properties: { condition: { '==': [{ var: 'pump' }, true] } } },
+  ],
+  relations: [{ label: 'hot', type: 'AND', parentLabels: ['temperature', 'pump'], combinations: [['Above', 'False']] }],
+  actuators: [{ label: 'alarm', name: 'createAlarm' }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['TRUE'], invocationPolicy: 3600 }],
+})
+
+describe('a rule', () => {
+  it('is read from JSON of any shape, without what is wrong', () => {
+    expect(RULE.nodes.map(({ label, kind }) => `${label} ${kind}`)).toEqual([
+      'temperature sensor',
+      'pump sensor',
+      'hot gate',
+      'alarm actuator',
+    ])
+    for (const broken of [null, 3, 'rule', [], { sensors: 3 }, { sensors: [null, { label: 3 }], triggers: {} }]) {
+      expect(readRule(broken)).toEqual({ nodes: [], triggers: [] })
+    }
+  })
+
+  it('has nodes and triggers in words', () => {
+    expect(RULE.nodes.slice(0, 2).map(propertyText)).toEqual(['limit 90', 'pump == true'])
+    expect(RULE.triggers.map(conditionText)).toEqual(['while TRUE, once in 1 h'])
+    const bare = { source: 'a', destination: 'b', states: [], change: undefined, begins: [], ends: [], coolDown: 0 }
+    expect(conditionText(bare)).toBe('after each run')
+    expect(conditionText({ ...bare, change: { from: 'TRUE', to: 'FALSE' } })).toBe('on TRUE to FALSE')
+    expect(conditionText({ ...bare, begins: ['High'], ends: ['Low'] })).toBe('on entering High, on leaving Low')
+  })
+})
+
+describe('the answer of a task', () => {
+  const hot = { state: 'TRUE', since: NOON - 65 * MINUTE }
+  it.each([
+    ['running', [], 'No reading has arrived, so nothing is decided.'],
+    ['running', [['temperature', { state: 'Above' }]], 'hot cannot be decided yet.'],
+    ['running', [['hot', hot]], 'hot is TRUE for 1 h 5 min. Nothing has fired.'],
+    ['running', [['hot', { ...hot, isLonger: true }]], 'hot is TRUE for over 1 h 5 min. Nothing has fired.'],
+    [
+      'running',
+      [
+        ['hot', hot],
+        ['alarm', { state: null, firedAt: NOON - 5 * MINUTE }],
+      ],
+      'hot is TRUE for 1 h 5 min. alarm fired 5 min ago.',
+    ],
+    ['stopped', [['hot', hot]], 'The task is stopped and decides nothing'],
+    ['failed', [], 'The task has failed and decides nothing'],
+  ] as const)('%s, %j: %s', (status, states, text) => {
+    expect(taskAnswer({ status, rule: RULE, states: new Map(states), instant: NOON })).toBe(text)
+  })
+
+  it('states the past by parents and readings', () => {
+    const states = new Map([
+      ['hot', { state: 'TRUE' }],
+      ['temperature', { state: 'Above', value: 97, ranAt: NOON }],
+      ['alarm', { state: null, firedAt: NOON }],
+    ])
+    const at = (label: string) => pastSentence(RULE, states, label, 'UTC', NOON)
+    expect(at('hot')).toBe('hot was TRUE, because temperature was Above and pump was unknown.')
+    expect(at('temperature')).toBe('temperature was Above: it read 97 at 12:00:00.')
+    expect(at('pump')).toBe('pump was unknown.')
+    expect(at('alarm')).toBe('alarm had fired at 12:00:00.')
+    expect(at('nothing')).toBe('')
+  })
+
+  it('says what is not well', () => {
+    expect(healthText({})).toBeUndefined()
+    expect(healthText({ errorsCount: 1, dropped: 2, waiting: { inputs: 300 } })).toBe(
+      '300 inputs wait, 2 inputs dropped, 1 error in the last 64 runs',
+    )
+  })
+})
+
+const alarm = (severity: string, status: string, creationTime = '2026-01-15T12:00:00Z') => ({
+  id: severity + creationTime,
+  severity,
+  status,
+  creationTime,
+  lastTriggeredTime: creationTime,
+})
+
+describe('alarms', () => {
+  it.each([
+    [[], 'No alarm is active'],
+    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged'],
+    [[alarm('MAJOR', 'ACTIVE')], '1 alarm needs action'],
+    [[alarm('CRITICAL', 'ACTIVE')], '1 alarm needs action, critical'],
+    [[alarm('CRITICAL', 'ACTIVE'), alarm('MINOR', 'ACTIVE')], '2 alarms need action, one of them critical'],
+  ])('%#: %s', (open, text) => {
+    expect(alarmsAnswer(open)).toBe(text)
+  })
+
+  it('stand by severity, then age', () => {
+    const list = [
+      alarm('MINOR', 'ACTIVE'),
+      alarm('CRITICAL', 'ACTIVE'),
+      alarm('MINOR', 'ACTIVE', '2026-01-14T12:00:00Z'),
+    ]
+    expect(list.sort(bySeverity).map(({ id }) => id)).toEqual([
+      'CRITICAL2026-01-15T12:00:00Z',
+      'MINOR2026-01-14T12:00:00Z',
+      'MINOR2026-01-15T12:00:00Z',
+    ])
+  })
+
+  it('have a history and a cause in words, and a rate', () => {
+    expect(historyLine('Alarm raised', 'x.AlarmRaised')).toBe('Alarm raised')
+    const changes = [{ attribute: 'status', oldValue: 'ACTIVE', newValue: 'ACKNOWLEDGED' }]
+    expect(historyLine('', 'io.AlarmUpdated', changes)).toBe('Changed: status ACTIVE → ACKNOWLEDGED')
+    const sensors = [{ node: 'temperature', state: 'Above' }]
+    expect(whySentence({ sensors, gates: [] })).toBe('temperature is Above.')
+    expect(whySentence({ sensors, gates: [{ node: 'hot', state: 'TRUE' }] })).toBe(
+      'temperature is Above, so hot is TRUE.',
+    )
+    expect(countBySlot([NOON, NOON - 1, NOON - 11 * MINUTE, NOON - 99 * MINUTE], NOON, 10 * MINUTE, 3)).toEqual([
+      0, 1, 2,
+    ])
+  })
+})
+
+describe('the answers of other screens', () => {
+  it('name what needs a person', () => {
+    expect(overviewAnswer(0, 0)).toBe('Nothing needs action')
+    expect(overviewAnswer(1, 2)).toBe('1 alarm needs action and 2 tasks need a look')
+  })
+
+  it('state how a resource is', () => {
+    const latest = [{ metric: 'temperature', value: 97.5, time: NOON }]
+    const facts = { id: 'boiler-1', latest, alarms: 0, tasks: 1, now: NOON }
+    expect(resourceAnswer(facts)).toBe('boiler-1 sends temperature 97.5')
+    expect(resourceAnswer({ ...facts, alarms: 2 })).toBe('boiler-1 sends temperature 97.5, and has 2 active alarms')
+    expect(resourceAnswer({ ...facts, now: NOON + 60 * MINUTE })).toBe('boiler-1 has been silent for 1 h')
+    expect(resourceAnswer({ ...facts, latest: [] })).toBe('boiler-1 has sent nothing')
+  })
+
+  it('state coverage before firings', () => {
+    const facts = { matched: 40, withData: 2, firingsNow: 6, firingsDraft: undefined, days: 2 }
+    expect(rehearsalAnswer(facts)).toBe('2 of 40 resources had data. The rule fires 3 times a day.')
+    expect(rehearsalAnswer({ ...facts, withData: 0 })).toBe('None of 40 resources had data, so nothing can be said')
+    expect(rehearsalAnswer({ ...facts, matched: 1, withData: 1, firingsDraft: 2 })).toBe(
+      'The resource had data. The draft fires 1 time a day; the rule now 3 times a day.',
+    )
+    expect(rehearsalAnswer({ ...facts, withData: 40, firingsDraft: 6 })).toBe(
+      'All 40 resources had data. The draft fires 3 times a day, as the rule does now.',
+    )
+    expect([perDayText(0, 1), perDayText(1, 4), perDayText(2_400, 1)]).toEqual([
+      '0 times a day',
+      '0.25 times a day',
+      '2,400 times a day',
+    ])
+  })
+
+  it('state whether a draft can run', () => {
+    const problem = { path: '/relations/0/combinations/0/1', message: 'pump has no state "false"', severity: 'ERROR' }
+    expect(editorAnswer(undefined, 'Unexpected token')).toBe('The text is not JSON yet')
+    expect(editorAnswer([problem], undefined)).toBe('1 problem stops this draft from running')
+    expect(editorAnswer([{ ...problem, severity: 'WARNING' }], undefined)).toBe('This draft can run, with 1 warning')
+    expect(editorAnswer([], undefined)).toBe('This draft can run')
+    expect(problemText({ ...problem, suggestion: 'did you mean "False"?' })).toBe(
+      'pump has no state "false": did you mean "False"?',
+    )
+    expect(nodeOf(problem.path, { relations: [{ label: 'hot' }] })).toBe('hot')
+    expect(nodeOf('/name', {})).toBeUndefined()
+    expect(fixText({ op: 'replace', path: '/a', value: 'False' })).toBe('Change to "False"')
+  })
+
+  it('state what was measured, with its gaps', () => {
+    const form = { resources: ['a'], metrics: ['t'], aggregation: 'mean', freq: 'PT1H', from: '-P1D' }
+    expect(queryOf(form)).toMatchObject({ freq: 'PT1H', data: [{ resource: 'a', metric: 't', aggregation: 'mean' }] })
+    expect(queryOf({ ...form, freq: '' })).toEqual({
+      from: '-P1D',
+      until: 'PT0S',
+      data: [{ resource: 'a', metric: 't' }],
+    })
+    const series = seriesOf(
+      ['timestamp', 'a/t/mean'],
+      [
+        [1, 70],
+        [2, null],
+      ],
+    )
+    expect(series).toEqual([{ name: 'a/t/mean', points: [[1, 70]], empty: 1 }])
+    expect(dataAnswer(series, 2)).toBe('1 series of 2 rows, with gaps')
+    expect(dataAnswer([], 0)).toBe('What was measured, and where are gaps?')
+  })
+})
+
+describe('what a slider can move', () => {
+  const rule = {
+    sensors: [{ label: 'hot', properties: { parameter: 't', threshold: 90 } }],
+    triggers: [{ destinationLabel: 'alarm', invocationPolicy: 3600 }],
+  }
+  it('is each number of a node, and each cool-down', () => {
+    expect(knobsOf(rule)).toEqual([
+      { path: 'hot.threshold', value: 90 },
+      { path: '/triggers/0/invocationPolicy', value: 3600 },
+    ])
+    expect(knobsOf(rule).map(({ path }) => knobName(path, rule))).toEqual([
+      'threshold of hot',
+      'cool-down of alarm, in seconds',
+    ])
+    expect(turned(rule, 'hot.threshold', 95)).toMatchObject({
+      sensors: [{ properties: { parameter: 't', threshold: 95 } }],
+    })
+    expect(turned(rule, '/triggers/0/invocationPolicy', 60)).toMatchObject({ triggers: [{ invocationPolicy: 60 }] })
+  })
+
+  it.each([90, 3600, 0.2, -40, 0])('are round values around %d, with that value', (value) => {
+    const values = valuesAround(value)
+    expect(values).toContain(value)
+    expect(values.length).toBeGreaterThan(9)
+    expect(values.length).toBeLessThan(32)
+    expect(values.toSorted((a, b) => a - b)).toEqual(values)
+    expect(valuesAround(value, 1.23)).toContain(1.23)
+  })
+})
+
+it('a request as curl asks for the secret', () => {
+  expect(curlText('http://h/api', 'GET')).toBe('curl -u KEY http://h/api')
+  expect(curlText('http://h/api', 'POST', { a: "it's" })).toBe(
+    String.raw`curl -u KEY -X POST http://h/api -H 'content-type: application/json' -d '{"a":"it'\''s"}'`,
+  )
+})

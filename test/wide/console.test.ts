@@ -1,0 +1,316 @@
+/** The console in a Chromium, on a real host: its flows, its accessibility, its content security policy, markup in names. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../support/repository.ts'
+import { chromium, NO_CHROMIUM } from './support/chromium.ts'
+import {
+  axeFindings,
+  type ConsoleHost,
+  logIn,
+  type Look,
+  openConsole,
+  PAIR,
+  sidewaysOf,
+  startBrowser,
+  startConsoleHost,
+} from './support/console-host.ts'
+import { MARKUP } from './support/markup.ts'
+
+/** Pictures of each run, and the one of the README when `README_PICTURE` is set. */
+const PICTURES = join(root, 'node_modules', '.cache', 'console-pictures')
+const README_PICTURE = join(root, 'docs', 'console.png')
+
+const noBrowser = chromium === undefined
+let host: ConsoleHost
+let browser: Browser
+
+beforeAll(async () => {
+  if (chromium === undefined) return
+  mkdirSync(PICTURES, { recursive: true })
+  host = await startConsoleHost()
+  browser = await startBrowser(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await host?.[Symbol.asyncDispose]()
+})
+
+/** Opens a screen in a context of its own; at the end nothing may have been reported. */
+async function withScreen(path: string, work: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+  const { page, reports, close } = await openConsole(browser, host.url, look)
+  try {
+    await page.getByRole('navigation', { name: 'You are here' }).waitFor()
+    await page.goto(host.url + path)
+    await work(page)
+    expect(reports).toEqual([])
+  } finally {
+    await close()
+  }
+}
+
+const send = (temperature: number, pump: boolean) =>
+  host.client.broker.posting.events('boiler-1', { temperature, pump })
+const heading = (page: Page) => page.getByRole('heading', { level: 1 })
+const node = (page: Page, label: string) => page.getByRole('button', { name: new RegExp(`^${label}, `) })
+
+describe.skipIf(noBrowser)('the login', () => {
+  it('states what is wrong with a pair, keeps no secret in storage, and ends with the session', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(host.url)
+    await logIn(page, { key: PAIR.key, secret: 'wrong' })
+    await page.getByRole('alert').getByText('The API key or its secret is wrong').waitFor()
+    await logIn(page)
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')
+    expect(stored).not.toContain(PAIR.secret)
+    expect(stored).not.toContain('reflexarc_session')
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('API key').waitFor()
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    await context.close()
+  })
+
+  it('takes a one-time link once, and removes its code from the address', async () => {
+    const authorization = `Basic ${btoa(`${PAIR.key}:${PAIR.secret}`)}`
+    const made = await fetch(new URL('/auth/v1/links', host.url), { method: 'POST', headers: { authorization } })
+    const { path } = (await made.json()) as { readonly path: string }
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(new URL(path, host.url).href)
+    await page.getByRole('button', { name: 'Log out' }).waitFor()
+    expect(page.url()).not.toContain('link')
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.goto('about:blank')
+    await page.goto(new URL(path, host.url).href)
+    await page.getByText('This link was used before or is too old').waitFor()
+    await context.close()
+  })
+})
+
+describe.skipIf(noBrowser)('a task', () => {
+  it('moves with each reading, states why, counts down, and shows an earlier instant', async () => {
+    await send(70, true)
+    await withScreen(`tasks/${host.task}`, async (page) => {
+      await node(page, 'hot_and_still')
+        .and(page.getByRole('button', { name: /FALSE/ }))
+        .waitFor()
+      const cold = Date.now()
+      await send(97, false)
+      await node(page, 'hot_and_still')
+        .and(page.getByRole('button', { name: /TRUE/ }))
+        .waitFor()
+      await expect.poll(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE.*alarm fired/)
+      await page.getByText('because hot_and_still is TRUE').waitFor()
+      await page.getByText('Cool-down until').waitFor()
+      await expect.poll(() => page.locator('.timer .left').first().textContent()).toMatch(/^59:|^1:00:00/)
+      await node(page, 'hot_and_still').click()
+      await page.getByText(/hot_and_still is TRUE.*because temperature is Above and pump_runs is False/).waitFor()
+      await page.screenshot({
+        path: process.env['README_PICTURE'] === undefined ? join(PICTURES, 'task.png') : README_PICTURE,
+      })
+
+      await page.goto(`${host.url}tasks/${host.task}?at=${cold}&node=hot_and_still`)
+      await page.getByText(/hot_and_still was FALSE, because temperature was Below/).waitFor()
+      expect(await heading(page).textContent()).toMatch(/^At \d\d:\d\d:\d\d: hot_and_still is FALSE/)
+      await page.keyboard.press('.')
+      await expect.poll(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE/)
+    })
+  })
+})
+
+describe.skipIf(noBrowser)('the alarms', () => {
+  it('are triaged by keyboard, with why and undo', async () => {
+    const raised = { severity: 'MAJOR', source: { id: 'cold-1' } }
+    const first = await host.client.alarms.raise({ ...raised, type: 'door', text: 'cold-1 has an open door' })
+    await host.client.alarms.raise({ ...raised, type: 'warm', text: 'cold-1 is at 8.4 °C' })
+    await withScreen(`alarms/${first.id}`, async (page) => {
+      await page.getByRole('button', { name: 'Acknowledge' }).waitFor()
+      await page.keyboard.press('a')
+      await page.getByText('The alarm is acknowledged').waitFor()
+      expect((await host.client.alarms.get(first.id)).status).toBe('ACKNOWLEDGED')
+      await page.keyboard.press('z')
+      await expect.poll(async () => (await host.client.alarms.get(first.id)).status).toBe('ACTIVE')
+      const before = page.url()
+      await page.keyboard.press('k')
+      await expect.poll(() => page.url()).not.toBe(before)
+      await page.keyboard.press('j')
+      await expect.poll(() => page.url()).toBe(before)
+    })
+  })
+})
+
+describe.skipIf(noBrowser)('a rehearsal', () => {
+  it('shows coverage first, compares another limit, and saves it as a version of the template', async () => {
+    await withScreen('rehearsal?template=overheating&resources=boiler-1,boiler-4', async (page) => {
+      await expect.poll(() => heading(page).textContent()).toContain('1 of 2 resources had data.')
+      await page.getByRole('button', { name: '99', exact: true }).click()
+      await expect.poll(() => heading(page).textContent()).toMatch(/The draft fires 0 times a day; the rule now/)
+      await page.getByText(/removed, 0 moved/).waitFor()
+      await page.screenshot({ path: join(PICTURES, 'rehearsal.png'), fullPage: true })
+      await page.getByRole('button', { name: 'Save to overheating' }).click()
+      await page.getByText('Saved as version 2 of overheating').waitFor()
+    })
+    const { sensors } = (await host.client.rules.templates.get('overheating', 'simplified')) as unknown as {
+      readonly sensors: readonly { readonly properties: { readonly threshold?: number } }[]
+    }
+    expect(sensors[0]?.properties.threshold).toBe(99)
+  })
+})
+
+describe.skipIf(noBrowser)('the editor', () => {
+  it('marks a problem in the graph and the text, fixes it by one key, and saves', async () => {
+    await withScreen('editor?template=overheating', async (page) => {
+      await page.getByText('This draft can run').waitFor()
+      const text = page.getByLabel('JSON of the rule')
+      await text.getByText('"False"').first().dblclick()
+      await page.keyboard.type('false')
+      await page.getByRole('heading', { name: '1 problem stops this draft from running' }).waitFor()
+      await page.getByRole('button', { name: /^hot_and_still, .*has no state/ }).waitFor()
+      await page.screenshot({ path: join(PICTURES, 'editor.png') })
+      await page.getByRole('button', { name: 'Change to "False"' }).click()
+      await page.getByText('This draft can run').waitFor()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('heading', { name: '1 problem stops this draft from running' }).waitFor()
+      await page.getByRole('button', { name: 'Redo' }).click()
+      await page.getByText('This draft can run').waitFor()
+      await text.getByText('3600').dblclick()
+      await page.keyboard.type('60')
+      await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
+      await page.getByText(/Saved as version/).waitFor()
+    })
+  })
+})
+
+describe.skipIf(noBrowser)('the shell', () => {
+  it('finds things by Ctrl+K, goes to screens by letters, and lists its keys', async () => {
+    await withScreen('', async (page) => {
+      await heading(page).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('boiler-2')
+      await page.getByRole('option', { name: 'boiler-2 boiler', exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('g')
+      await page.keyboard.press('t')
+      await page.getByRole('heading', { name: /3 tasks/ }).waitFor()
+      await page.keyboard.press('?')
+      await page.getByRole('dialog', { name: 'Keys' }).getByText('go to Alarms').waitFor()
+    })
+  })
+
+  it('states a lost connection, and follows again when it is back', async () => {
+    await withScreen(`tasks/${host.task}`, async (page) => {
+      await node(page, 'temperature').waitFor()
+      await page.context().setOffline(true)
+      await page.getByRole('alert').getByText('Connection lost').waitFor()
+      await page.getByText('Not live since').waitFor()
+      await page.context().setOffline(false)
+      await page.getByText('Connection lost').waitFor({ state: 'detached' })
+      await send(61, true)
+      await node(page, 'temperature')
+        .and(page.getByRole('button', { name: /61/ }))
+        .waitFor()
+      // the browser itself reports requests that failed
+    }).catch((error: unknown) => {
+      if (!String(error).includes('ERR_INTERNET_DISCONNECTED')) throw error
+    })
+  })
+
+  it('shows no button that would be rejected to a session that may only read', async () => {
+    const authorization = `Basic ${btoa(`${PAIR.key}:${PAIR.secret}`)}`
+    const headers = { authorization, 'content-type': 'application/json' }
+    const body = JSON.stringify({ scopes: ['read'] })
+    const made = await fetch(new URL('/auth/v1/keys', host.url), { method: 'POST', headers, body })
+    const pair = (await made.json()) as typeof PAIR
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${host.url}tasks/${host.task}`)
+    await logIn(page, pair)
+    await page.getByRole('link', { name: 'Rehearse' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Edit rule' }).count()).toBe(0)
+    await context.close()
+  })
+})
+
+const SCREENS = [
+  ['overview', ''],
+  ['alarms', 'alarms'],
+  ['tasks', 'tasks'],
+  ['task', 'tasks/TASK'],
+  ['resources', 'resources'],
+  ['resource', 'resources/boiler-1'],
+  ['data', 'data?resource=boiler-1&metric=temperature'],
+  ['rehearsal', 'rehearsal?task=TASK'],
+  ['editor', 'editor?template=overheating'],
+  ['operations', 'operations'],
+] as const
+
+const LOOKS = [
+  { theme: 'light', width: 1280, height: 800 },
+  { theme: 'dark', width: 360, height: 740 },
+] as const
+
+describe.skipIf(noBrowser)('each screen', () => {
+  it.each(SCREENS)(
+    '%s has nothing that axe finds, in both themes and on a phone, and never scrolls sideways',
+    async (name, path) => {
+      for (const look of LOOKS) {
+        await withScreen(
+          path.replace('TASK', host.task),
+          async (page) => {
+            await heading(page).waitFor()
+            await page.waitForLoadState('load')
+            await page.locator('.panel').first().waitFor()
+            expect(await axeFindings(page)).toEqual([])
+            const other = look.theme === 'light' ? 'dark' : 'light'
+            await page.emulateMedia({ colorScheme: other })
+            expect(await axeFindings(page)).toEqual([])
+            expect(await sidewaysOf(page)).toEqual([])
+            await page.screenshot({ path: join(PICTURES, `${name}-${look.theme}.png`) })
+          },
+          look,
+        )
+      }
+    },
+  )
+})
+
+describe.skipIf(noBrowser)('markup in names', () => {
+  it('is text on every screen', async () => {
+    const { alarms, rules, resources } = host.client
+    for (const [at, markup] of MARKUP.entries()) {
+      await alarms.raise({
+        type: `${at} ${markup}`,
+        severity: 'MINOR',
+        text: markup,
+        source: { id: `source-${at % 3}` },
+      })
+    }
+    for (const markup of MARKUP.slice(0, 20)) {
+      const { ID } = await rules.tasks.create({ name: markup, template: 'overheating', resource: 'boiler-3' })
+      expect(ID).not.toBe('')
+    }
+    await resources.resources.create({
+      id: 'marked',
+      name: MARKUP[0] ?? '',
+      ...Object.fromEntries(MARKUP.map((markup, at) => [`a${at}`, markup])),
+    })
+    for (const path of ['', 'alarms', 'tasks', 'resources/marked', 'resources', 'rehearsal']) {
+      await withScreen(path, async (page) => {
+        await heading(page).waitFor()
+        await page.locator('.panel').first().waitFor()
+        expect(
+          await page.evaluate(
+            `'hit' in window || document.querySelector('main img, main script, main iframe') !== null`,
+          ),
+        ).toBe(false)
+      })
+    }
+  })
+})
+
+it.runIf(noBrowser)('needs a Chromium', ({ skip }) => skip(NO_CHROMIUM))
