@@ -125,7 +125,7 @@ describe('the source', () => {
 })
 
 describe('the checkout', () => {
-  it('gives a reason wherever it silences lint or, in a test, the compiler', () => {
+  it('returns a reason wherever it silences lint or, in a test, the compiler', () => {
     const found = filesUnder(['src', 'plugins', 'test', 'bench'], '.ts')
       .filter((path) => path !== 'test/boundaries.test.ts')
       .flatMap((path) => silenced(readText(path), path.startsWith('test/')).map((line) => `${path}:${line}`))

@@ -1,4 +1,4 @@
-/** `reflexarc/client` at a whole host that listens, and what it asks of the platform. */
+/** Tests `reflexarc/client` with a listening host, and what it requires of the platform. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

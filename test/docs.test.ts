@@ -14,7 +14,7 @@ const PAGES = [
   ),
 ]
 describe('what is made of the code', () => {
-  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', async (page) => {
+  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it again', async (page) => {
     expect(readText(page)).toBe(await renewed(page))
   })
 })

@@ -212,7 +212,7 @@ describe('the package', () => {
     expect(folders).toEqual(['commander', 'reflexarc', 'rxjs', 'tslib'])
   })
 
-  it('has the license of every package whose code is in it, and needs those that are not', () => {
+  it('has the license of every package whose code is in it, and needs the ones that are not', () => {
     const imported = new Set(
       filesUnder(['src', 'plugins'], '.ts')
         .flatMap((path) => scanSource(readText(path)).imports.map((entry) => entry.specifier ?? ''))

@@ -34,7 +34,7 @@ const MAX_LAG = 1000
 export function compileOperand(text: string, lag: number): Operand {
   const call = CALL.exec(text.trim())
   if (call) return compileCall(text, call[1] ?? '', splitArguments(call[2] ?? ''))
-  if (lag > MAX_LAG) throw wrong(text, `goes back ${lag} runs, at most ${MAX_LAG}`)
+  if (lag > MAX_LAG) throw wrong(text, `looks back ${lag} runs; the limit is ${MAX_LAG}`)
   return {
     label: text,
     ...compilePath(text),

@@ -30,7 +30,7 @@ export interface ClockFlags {
   data?: string
 }
 
-/** Time in ms after which an order without a response means that no host uses the folder */
+/** Time in ms to wait for a response; without one, no host uses the folder */
 const PATIENCE_MS = 10 * LOOK_MS
 const POLL_MS = 50
 

@@ -172,11 +172,11 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
   if (until !== undefined && until < first && from === undefined) {
     throw new AppError(
       'USAGE',
-      `--until lies before the first message of ${name}; name an earlier --from to run the clock alone`,
+      `--until is before the first message of ${name}; name an earlier --from to run the clock alone`,
     )
   }
   if (from !== undefined && from > last && until === undefined) {
-    throw new AppError('USAGE', `--from lies after the last message of ${name}; add --until to run the clock alone`)
+    throw new AppError('USAGE', `--from is after the last message of ${name}; add --until to run the clock alone`)
   }
   return until ?? last
 }

@@ -109,7 +109,7 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key
-  throw new AppError('STORE', `${path} is not a valid key; remove it to have a new one made (${loss})`)
+  throw new AppError('STORE', `${path} is not a valid key; remove it to have a new one created (${loss})`)
 }
 
 export function randomKey(): Uint8Array {

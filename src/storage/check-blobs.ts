@@ -34,17 +34,17 @@ export function checkPut(path: string, content: unknown, options: Parameters<Blo
   const problems = new Problems()
   checkPathInto(path, problems)
   if (!(content instanceof Uint8Array) && !isAsyncIterable(content)) {
-    problems.wrong('/content', `is ${kindOf(content)}`, 'give bytes, or an async iterable of bytes')
+    problems.wrong('/content', `is ${kindOf(content)}`, 'use bytes, or an async iterable of bytes')
   }
   const { contentType = 'application/octet-stream', metadata = {}, expect, digest = 'sha256' } = options
   if (typeof contentType !== 'string' || contentType === '' || CONTROL.test(contentType)) {
-    problems.wrong('/contentType', `${JSON.stringify(contentType)} is not a media type`, 'give one such as text/plain')
+    problems.wrong('/contentType', `${JSON.stringify(contentType)} is not a media type`, 'use one such as text/plain')
   } else if (contentType.length > MAX_CONTENT_TYPE) {
     problems.tooLarge('/contentType', `has ${contentType.length} characters`, `at most ${MAX_CONTENT_TYPE} are kept`)
   }
   checkMetadata(metadata, problems)
   if (expect !== undefined && expect !== 'absent' && !(typeof expect === 'string' && ETAG.test(expect))) {
-    problems.wrong('/expect', `${JSON.stringify(expect)} is not an etag`, 'give an etag as `info` has it, or "absent"')
+    problems.wrong('/expect', `${JSON.stringify(expect)} is not an etag`, 'use an etag as `info` has it, or "absent"')
   }
   if (!DIGESTS.includes(digest)) {
     problems.wrong(
@@ -63,7 +63,7 @@ export function checkByteRange(range: { readonly from: number; readonly until?: 
   const { from, until } = range
   const first = checkWhole(from, '/from', WHOLE, problems)
   if (until !== undefined && checkWhole(until, '/until', WHOLE, problems) && first && until < from) {
-    problems.wrong('/until', `${until} is before ${from}`, 'leave it out, or give the last byte')
+    problems.wrong('/until', `${until} is before ${from}`, 'leave it out, or set it to the last byte')
   }
   problems.throwIfAny('The range of bytes')
 }
@@ -104,7 +104,7 @@ export function piecesOf(content: Uint8Array | AsyncIterable<Uint8Array>): Async
 async function* checkedPieces(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncIterable<Uint8Array> {
   for await (const piece of pieces) {
     if (!(piece instanceof Uint8Array)) {
-      throw new AppError('VALIDATION', `A piece of an object's content is ${kindOf(piece)}; give bytes`)
+      throw new AppError('VALIDATION', `A piece of an object's content is ${kindOf(piece)}; use bytes`)
     }
     yield piece
   }
@@ -122,7 +122,7 @@ function checkPathInto(path: unknown, problems: Problems): void {
 }
 
 function checkMetadata(metadata: unknown, problems: Problems): void {
-  if (!isPlainObject(metadata)) return problems.wrong('/metadata', `is ${kindOf(metadata)}`, 'give an object of texts')
+  if (!isPlainObject(metadata)) return problems.wrong('/metadata', `is ${kindOf(metadata)}`, 'use an object of texts')
   let bytes = 0
   for (const [key, value] of Object.entries(metadata)) {
     const path = `/metadata/${key}`
@@ -137,7 +137,7 @@ function checkMetadata(metadata: unknown, problems: Problems): void {
       problems.wrong(
         path,
         typeof value === 'string' ? 'has control characters' : `is ${kindOf(value)}`,
-        'give plain text',
+        'use plain text',
       )
     } else {
       bytes += Buffer.byteLength(key) + Buffer.byteLength(value)

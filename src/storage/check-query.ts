@@ -73,7 +73,7 @@ export function checkCountField(known: KnownSpec, name: string): KnownField {
 export function checkIds(ids: readonly string[]): readonly string[] {
   const problems = new Problems()
   if (ids.length > MAX_GET_MANY)
-    problems.tooLarge('/ids', `are ${ids.length}`, `ask for at most ${MAX_GET_MANY} at once`)
+    problems.tooLarge('/ids', `are ${ids.length}`, `request at most ${MAX_GET_MANY} at once`)
   problems.throwIfAny('The list of ids')
   return ids.filter(isId)
 }
@@ -123,8 +123,8 @@ class Conditions {
       if (this.#count === MAX_CONDITIONS + 1) {
         this.#problems.tooLarge(
           path,
-          'there are too many conditions',
-          `give at most ${MAX_CONDITIONS}, inner ones counted`,
+          'the query has too many conditions',
+          `use at most ${MAX_CONDITIONS}, inner ones counted`,
         )
       }
       if (this.#count > MAX_CONDITIONS) return
@@ -166,7 +166,7 @@ class Conditions {
       case 'exists': {
         const value: unknown = condition.value
         if (typeof value !== 'boolean')
-          this.#problems.wrong(`${path}/value`, `is ${kindOf(value)}`, 'give true or false')
+          this.#problems.wrong(`${path}/value`, `is ${kindOf(value)}`, 'use true or false')
         return
       }
       case 'in':
@@ -184,13 +184,13 @@ class Conditions {
     if (type !== 'number')
       return checkText(value, path, 'a value of a text field', { max: MAX_FIELD_BYTES, empty: true }, this.#problems)
     if (typeof value === 'number' && Number.isFinite(value)) return true
-    this.#problems.wrong(path, `is ${kindOf(value)}`, 'give a finite number')
+    this.#problems.wrong(path, `is ${kindOf(value)}`, 'use a finite number')
     return false
   }
 
   #checkIn(type: FieldType, values: unknown, path: string): void {
-    if (!Array.isArray(values)) return this.#problems.wrong(path, `is ${kindOf(values)}`, 'give a list')
-    if (values.length > MAX_IN) return this.#problems.tooLarge(path, `are ${values.length}`, `give at most ${MAX_IN}`)
+    if (!Array.isArray(values)) return this.#problems.wrong(path, `is ${kindOf(values)}`, 'use a list')
+    if (values.length > MAX_IN) return this.#problems.tooLarge(path, `are ${values.length}`, `use at most ${MAX_IN}`)
     for (const [i, value] of values.entries()) this.#checkValue(type, value, `${path}/${i}`)
   }
 
@@ -212,7 +212,7 @@ class Conditions {
         this.#problems.wrong(
           `${path}/${edge}`,
           `${String(value)} is off the globe`,
-          `give degrees from -${most} to ${most}`,
+          `use degrees from -${most} to ${most}`,
         )
       }
     }

@@ -153,7 +153,7 @@ function prepareSample(sample: Sample, path: string, problems: Problems): Sample
   if (typeof value === 'string') {
     checkText(value, `${path}/value`, 'a sample', { max: MAX_SAMPLE_BYTES, empty: true }, problems)
   } else if (typeof value !== 'boolean' && !Number.isFinite(value)) {
-    problems.wrong(`${path}/value`, `is ${kindOf(value)}`, 'give a finite number, a text or a truth value')
+    problems.wrong(`${path}/value`, `is ${kindOf(value)}`, 'use a finite number, a text or a truth value')
   }
   return {
     resource,
@@ -171,7 +171,7 @@ function prepareMessage(message: StoredMessage, path: string, problems: Problems
   checkTimes(time, expires, path, problems)
   let text: string | undefined
   if (isPlainObject(body)) text = jsonText(body, `${path}/body`, problems)
-  else problems.wrong(`${path}/body`, `is ${kindOf(body)}`, 'give a plain object')
+  else problems.wrong(`${path}/body`, `is ${kindOf(body)}`, 'use a plain object')
   return { resource, stream, time: time + 0, text: text ?? '', ...(expires !== undefined && { expires }) }
 }
 
@@ -195,7 +195,7 @@ export function checkBuckets(query: BucketQuery): BucketQuery | undefined {
   checkWhole(width, '/width', { min: 1, max: 2 * MAX_TIME }, problems)
   const buckets = Math.ceil((until - from) / width)
   if (buckets > MAX_BUCKETS)
-    problems.tooLarge('/width', `results in ${buckets} buckets`, `ask for at most ${MAX_BUCKETS}`)
+    problems.tooLarge('/width', `results in ${buckets} buckets`, `request at most ${MAX_BUCKETS}`)
   problems.throwIfAny('The question for buckets')
   return from < until ? { ...pool, from, until, width } : undefined
 }
@@ -226,7 +226,7 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   for (const [i, metric] of (metrics ?? []).entries())
     checkLabel(metric, `/metrics/${i}`, 'the name of a metric', problems)
   if (only !== undefined && only !== 'samples' && only !== 'messages') {
-    problems.wrong('/only', `${String(only)} cannot be removed alone`, 'give samples, messages or nothing')
+    problems.wrong('/only', `${String(only)} cannot be removed alone`, 'set samples, messages or neither')
   }
   if (metrics !== undefined && only === 'messages') {
     problems.wrong('/metrics', 'messages have no metrics', 'leave metrics out, or remove samples')
@@ -273,7 +273,7 @@ function checkPool(
   checkLabel(metric, '/metric', 'the name of a metric', problems)
   if (resources.length === 0) problems.wrong('/resources', 'are none', 'name at least one resource')
   if (resources.length > MAX_RESOURCES) {
-    problems.tooLarge('/resources', `are ${resources.length}`, `ask for at most ${MAX_RESOURCES} at once`)
+    problems.tooLarge('/resources', `are ${resources.length}`, `request at most ${MAX_RESOURCES} at once`)
   }
   for (const [i, name] of resources.slice(0, MAX_RESOURCES).entries()) {
     checkLabel(name, `/resources/${i}`, 'the name of a resource', problems)
@@ -300,7 +300,7 @@ function isTime(time: unknown): boolean {
 function checkTime(time: unknown, path: string, problems: Problems): void {
   if (isTime(time)) return
   const shown = typeof time === 'number' ? String(time) : kindOf(time)
-  problems.wrong(path, `${shown} is not a valid time`, 'give whole ms since 1970')
+  problems.wrong(path, `${shown} is not a valid time`, 'use whole ms since 1970')
 }
 
 function checkLabel(value: unknown, path: string, what: string, problems: Problems): void {

@@ -23,7 +23,7 @@ export function checkText(
     return false
   }
   if (value === '' && bounds.empty !== true) {
-    problems.wrong(path, `${what} is empty`, 'give at least one character')
+    problems.wrong(path, `${what} is empty`, 'use at least one character')
     return false
   }
   if (UNSTORABLE.test(value)) {
@@ -62,7 +62,7 @@ export function checkWhole(
     return false
   }
   const shown = typeof value === 'number' ? String(value) : kindOf(value)
-  problems.wrong(path, `${shown} is not possible here`, `give a whole number from ${bounds.min} to ${bounds.max}`)
+  problems.wrong(path, `${shown} is not possible here`, `use a whole number from ${bounds.min} to ${bounds.max}`)
   return false
 }
 

@@ -42,7 +42,7 @@ export async function takeFence(store: Store, name: string, { holder, term }: Fe
 
 function fenced(name: string, term: number, now: FenceHolder | undefined): AppError {
   const holder = now === undefined ? 'another host' : `${now.holder} (term ${now.term})`
-  return new AppError('FENCED', `${holder} has taken over ${name}: what is asked for in term ${term} is refused`)
+  return new AppError('FENCED', `${holder} has taken over ${name}: requests of term ${term} are rejected`)
 }
 
 /** `lost` is called at the first commit rejected with `FENCED`: whatever was read before may be outdated. */

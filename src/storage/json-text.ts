@@ -9,11 +9,11 @@ export function jsonText(value: unknown, path: string, problems: Problems): stri
   try {
     text = value instanceof JsonText ? value.text : JSON.stringify(value)
   } catch (error) {
-    problems.wrong(path, `is not JSON: ${messageOf(error)}`, 'give plain JSON')
+    problems.wrong(path, `is not JSON: ${messageOf(error)}`, 'use plain JSON')
     return undefined
   }
   if (text === undefined) {
-    problems.wrong(path, `${kindOf(value)} is not JSON`, 'give plain JSON')
+    problems.wrong(path, `${kindOf(value)} is not JSON`, 'use plain JSON')
     return undefined
   }
   // UTF-8 takes at most three bytes per UTF-16 unit

@@ -77,7 +77,7 @@ function prepareAppend(
   checkName(log, `${base}/log`, 'a log', problems)
   checkPartition(partition, `${base}/partition`, problems)
   if (!Array.isArray(bodies) || bodies.length === 0) {
-    problems.wrong(`${base}/bodies`, 'there is nothing to append', 'give a list of at least one body')
+    problems.wrong(`${base}/bodies`, 'the append has no bodies', 'use a list of at least one body')
     return undefined
   }
   if (bodies.length > MAX_BODIES) {
@@ -93,7 +93,7 @@ export function checkPartition(partition: unknown, path: string, problems: Probl
     return true
   }
   const shown = typeof partition === 'number' ? String(partition) : kindOf(partition)
-  problems.wrong(path, `${shown} is not a partition`, `give a whole number from 0 to ${MAX_PARTITION}`)
+  problems.wrong(path, `${shown} is not a partition`, `use a whole number from 0 to ${MAX_PARTITION}`)
   return false
 }
 
@@ -103,7 +103,7 @@ function checkExpectation(expect: unknown, path: string, problems: Problems): ex
   problems.wrong(
     path,
     `${typeof expect === 'string' ? JSON.stringify(expect) : kindOf(expect)} cannot be expected`,
-    'give a version, "absent" or "any"',
+    'use a version, "absent" or "any"',
   )
   return false
 }

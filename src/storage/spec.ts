@@ -47,7 +47,7 @@ export class Specs {
     if (before !== undefined && shapeOf(before.known) !== shapeOf(known)) {
       throw new AppError(
         'VALIDATION',
-        `The collection ${spec.name} came with two specifications: ${shapeOf(before.known)} and ${shapeOf(known)}; use one of them everywhere`,
+        `The collection ${spec.name} was opened with two specifications: ${shapeOf(before.known)} and ${shapeOf(known)}; use one of them everywhere`,
       )
     }
     this.#known.set(spec.name, { spec, known })
@@ -95,7 +95,7 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
     if (!FIELD_TYPES.has(type))
       problems.wrong(`${path}/type`, `${type} is not a type of a field`, 'use text, number, texts or place')
     if (typeof of !== 'function')
-      problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'give the function that reads the field')
+      problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'set the function that reads the field')
   }
   if (fields.length > MAX_FIELDS) problems.tooLarge('/fields', `are ${fields.length}`, `at most ${MAX_FIELDS}`)
   const byName = new Map(fields.map((field) => [field.name, field]))
@@ -157,13 +157,13 @@ export function readFields(
           : undefined
       case 'number':
         if (typeof value === 'number' && Number.isFinite(value)) return value + 0
-        wrong(`is ${kindOf(value)}`, 'give a finite number')
+        wrong(`is ${kindOf(value)}`, 'use a finite number')
         return undefined
       case 'texts':
         return readTexts(field.name, value, path, problems)
       case 'place':
         if (isPlace(value)) return { lat: value.lat + 0, lng: value.lng + 0 }
-        wrong('is not a place', 'give lat from -90 to 90 and lng from -180 to 180')
+        wrong('is not a place', 'use lat from -90 to 90 and lng from -180 to 180')
         return undefined
     }
   })
@@ -171,7 +171,7 @@ export function readFields(
 
 function readTexts(name: string, value: unknown, path: string, problems: Problems): readonly string[] | undefined {
   if (!Array.isArray(value)) {
-    problems.wrong(path, `the field ${name} is ${kindOf(value)}`, 'give a list of texts')
+    problems.wrong(path, `the field ${name} is ${kindOf(value)}`, 'use a list of texts')
     return undefined
   }
   if (value.length > MAX_TEXTS) {

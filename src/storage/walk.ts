@@ -3,7 +3,7 @@ import type { Collection, Document, Query, Stored } from './contract.ts'
 
 const PORTION = 1_000
 
-/** Yields matching documents one by one, reading `size` at a time. */
+/** Yields matching documents one by one, reading `size` documents at a time. */
 export async function* walk<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
   where?: Query['where'],
@@ -25,7 +25,7 @@ export function portions<D extends Document>(
   )
 }
 
-/** `size` at a time. */
+/** Reads `size` documents at a time. */
 export function portionsOfIds(
   collection: Pick<Collection<Document>, 'ids'>,
   where: Query['where'] = [],

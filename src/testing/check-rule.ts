@@ -238,7 +238,7 @@ class Check {
       try {
         const verdict = await property.check(run)
         if (verdict === undefined || verdict === true) continue
-        return { property, restarted, error: new Error(verdict === false ? 'it answers false' : verdict) }
+        return { property, restarted, error: new Error(verdict === false ? 'it returned false' : verdict) }
       } catch (error) {
         if (!isMisuse(error)) return { property, restarted, error }
         this.#misuse = error

@@ -74,7 +74,7 @@ export async function search<Case>(
 ): Promise<Found<Case> | undefined> {
   const { path, numRuns, time, shrinkTime, concurrency = CONCURRENCY } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new AppError('VALIDATION', `concurrency is ${concurrency}; give a whole number from 1`)
+    throw new AppError('VALIDATION', `concurrency is ${concurrency}; use a whole number from 1`)
   const deadline = asyncScheduler.now() + time
   let done = 0
   for (let batch = 0; path !== undefined ? batch === 0 : done < numRuns; batch++) {

@@ -27,7 +27,7 @@ const messages: readonly Message[] = Array.from({ length: 50 }, (_, i) => {
 const quick = { messages, resource: 'r', rounds: 1, seconds: 0.01, rate: 100_000 } as const
 
 describe('benchRule', () => {
-  it('gives rates, the share of a limit that fires the same, lateness, and which way messages took', async () => {
+  it('returns rates, the share of a limit that fires the same, lateness, and which way messages took', async () => {
     const told: string[] = []
     const result = await benchRule(rule, { ...quick, copies: 3, onProgress: (_, what) => told.push(what) })
     expect(result).toMatchObject({ format: 1, copies: 3, messages: 150, unheard: 0, firings: 3 * 29, limit: 'loop' })
@@ -176,7 +176,7 @@ describe('a comparison', () => {
     expect(lines[0]).toMatchObject({ name: 'none', verdict: 'worse' })
   })
 
-  it('takes the cost of the limit as its unit: a slow hour of the machine is no change', () => {
+  it('takes the cost of the limit as its unit: a slow hour of the machine is not a change', () => {
     const { gate, lines } = compared([line('limit', around(0.5)), line('none', around(5))])
     expect(gate?.failed).toEqual([])
     expect(lines[0]?.verdict).toBe('no difference')

@@ -157,7 +157,7 @@ describe('the sum of firings', () => {
     return firings.sum
   }
 
-  it('tells which rule and which message, and not in which order', () => {
+  it('reports which rule and which message, and not in which order', () => {
     expect(
       sumOf([
         [1, 5],

@@ -58,7 +58,7 @@ it('has the host that has the folder follow the clock of its machine, once', asy
   stop()
 })
 
-it('is heard by a host that runs', async () => {
+it('is received by a host that runs', async () => {
   const data = folder()
   const composed = await compose(readConfig({ data, empty: true }, {}, [...SERVICES.keys()]), { hashCost: 2 })
   onTestFinished(() => composed.close())

@@ -24,7 +24,7 @@ describe('convert', () => {
     })
   })
 
-  it('tells the place in the template, with the lines around it', async () => {
+  it('reports the place in the template, with the lines around it', async () => {
     const { code, stdout, stderr } = await convert('{\n#if($payload.t > \n}')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
@@ -32,7 +32,7 @@ describe('convert', () => {
     )
   })
 
-  it('tells the place in the text when that is no JSON', async () => {
+  it('reports the place in the text when that is not JSON', async () => {
     const { code, stderr } = await convert('{"metrics":[\n  {"resource":"a","t":1},\n]}')
     expect(code).toBe(1)
     expect(stderr).toContain('line 2, column 25 of the rendered text: unexpected comma before the closing ]')

@@ -35,7 +35,7 @@ all_clear    2    2      2      -         -         -
 `)
   })
 
-  it('says so when there is no difference', async () => {
+  it('says so when nothing differs', async () => {
     const { code, stdout } = await cli(`diff ${old} ${old} ${playing} --exit-code`)
     expect(code).toBe(0)
     expect(stdout).toMatch(/\nNo difference over 1,440 messages\n$/)

@@ -8,7 +8,7 @@ import { filesUnder, readText, root } from '../support/repository.ts'
 import { cli } from './run-cli.ts'
 
 describe('the fixtures', () => {
-  it('have a boiler that its recipe still gives, byte by byte', () => {
+  it('have a boiler that its recipe still produces, byte by byte', () => {
     const { stdout } = spawnSync(process.execPath, [join(root, 'fixtures/recordings/boiler.recipe.mjs')], {
       encoding: 'utf8',
     })

@@ -90,7 +90,7 @@ reflexarc functions deploy too-cold
     expect(stderr).toContain(message)
   })
 
-  it('gives secrets that it never shows, and lends those of the environment to a function that is tried', async () => {
+  it('returns secrets that it never shows, and lends those of the environment to a function that is tried', async () => {
     writeFileSync(join(place.path, 'token.txt'), 'sesame-7411\n')
     expect((await functions('secrets', 'list')).stdout).toBe('no secrets\n')
     expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN is there\n')

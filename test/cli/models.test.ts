@@ -27,7 +27,7 @@ const models = (...args: readonly string[]) =>
   })
 
 describe('reflexarc models', () => {
-  it('gives a model to a host, asks it, and lists it', async () => {
+  it('uploads a model to a host, calls it, and lists it', async () => {
     expect(await models('list')).toMatchObject({ code: 0, stdout: 'no models\n' })
     const ready = 'is ready: xgboost 3.2.0, version'
     expect(await models('add', 'heat', BOOSTER)).toMatchObject({ code: 0, stdout: `heat ${ready} 1\n` })

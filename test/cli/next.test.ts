@@ -42,7 +42,7 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
     )
   })
 
-  it('names the days that touch no run, in order with those that do', async () => {
+  it('names the days that touch no run, in order with the ones that do', async () => {
     const once = 'DTSTART;TZID=Europe/Brussels:20260301T023000\\nRRULE:FREQ=DAILY;UNTIL=20260930'
     const { stdout } = await cli(['next', once, '--from', '2026-03-01', '-n', '1'])
     expect(stdout).toContain(`  2026-03-29  gap, +01:00 to +02:00  02:30:00 does not exist: it runs at 03:30:00+02:00
@@ -63,7 +63,7 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
     expect(stdout).toBe('{"at":"2026-03-30T02:30:00Z","scheduledAt":"2026-03-30T02:30:00+00:00"}\n')
   })
 
-  it('tells all that is wrong at once, each with its field, its range and the offending text', async () => {
+  it('reports all that is wrong at once, each with its field, its range and the offending text', async () => {
     const wrong = ['--zone', 'Europe/Brusels', '-n', '0', '--from', 'soon', '--down', '1', '--dst-gap', 'no']
     const { code, stdout, stderr } = await cli(['next', '0 61 25 * * ?', ...wrong])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

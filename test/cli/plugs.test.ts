@@ -18,7 +18,7 @@ describe('plugs', () => {
     )
   })
 
-  it('tells all about one: properties, types, defaults, states, what it gives, and a node', async () => {
+  it('reports all about one: properties, types, defaults, states, what it returns, and a node', async () => {
     const { stdout } = await cli(['plugs', 'windowStats'])
     expect(stdout).toContain('# windowStats\n\nsensor, version 2.0.0')
     expect(stdout).toContain('States: `Above`, `In Range`, `Below`, `Collecting`.')
@@ -27,7 +27,7 @@ describe('plugs', () => {
     expect(stdout).toContain('"name": "windowStats"')
   })
 
-  it('tells about a sensor and an actuator of the same name', async () => {
+  it('reports about a sensor and an actuator of the same name', async () => {
     const { stdout } = await cli(['plugs', 'debugDialog'])
     expect(stdout.match(/^# debugDialog$/gm)).toHaveLength(2)
   })

@@ -30,7 +30,7 @@ const FILES = {
 const BRIEFLY = ['--time', '10ms', '--seed', '1']
 
 describe('reflexarc prove', () => {
-  it('tells how much was tried when all holds, at random and in full', async () => {
+  it('reports how much was tried when all holds, at random and in full', async () => {
     using files = new Workspace(FILES)
     const { code, stdout } = await files.cli(['prove', 'rule.json', '--props', 'good.mjs', ...BRIEFLY, '--length', '2'])
     expect(stdout).toMatch(/^holds: always alarm fires means that t is above 90$/m)
@@ -70,7 +70,7 @@ describe('reflexarc prove', () => {
 })
 
 describe('reflexarc mutate', () => {
-  it('tells how many changes of the example rule its properties notice', async () => {
+  it('reports how many changes of the example rule its properties notice', async () => {
     const files = ['fixtures/rules/overheating.json', '--test', 'fixtures/properties/overheating.mjs']
     const { code, stdout } = await cli(['mutate', ...files, '--cases', '25', '--least', '90'])
     expect(stdout).toMatch(/^killed 5[0-4] of 54 mutants$/m)

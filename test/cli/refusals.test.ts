@@ -79,8 +79,8 @@ it.each<[Words, string | RegExp]>([
     `${back} --down 1970-01-01T00:00:30..1970-01-01T00:02:00`,
     'the downtime is not within the run; use one that begins',
   ],
-  [`${one} --from 2030-01-01`, '--from lies after the last message of m.csv'],
-  [`${one} --until 1960-01-01`, '--until lies before the first message of m.csv'],
+  [`${one} --from 2030-01-01`, '--from is after the last message of m.csv'],
+  [`${one} --until 1960-01-01`, '--until is before the first message of m.csv'],
   [
     'simulate wrong.json --messages bad.csv',
     /^ERROR {3}wrong\.json: \/sensors\/0\/name: .*did you mean "stream"\?\n[^]*\nbad\.csv:2:.*\nbad\.csv:5:.*\nnothing .*\n$/,

@@ -68,7 +68,7 @@ describe('reflexarc serve', () => {
       expect(stderr).toMatch(/^error: [^\n]+ is in use by [^\n]+\n$/)
     })
 
-    it('ends when it is told to, and knows its keys again when it is started again', async () => {
+    it('ends on request, and knows its keys again when it is started again', async () => {
       const { user } = shown
       expect(await host.end('SIGTERM')).toBe(0)
       expect(host.stderr).not.toContain(user.split(':')[1])
@@ -95,7 +95,7 @@ describe('reflexarc serve', () => {
     expect(stderr).toMatch(/^error: [^\n]*newer version[^\n]*\n$/)
   })
 
-  it('leaves an empty store empty when told so, and at every start that follows', async () => {
+  it('leaves an empty store empty when configured so, and at every start that follows', async () => {
     using place = new Workspace({})
     const pair = { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's' }
     for (const args of [['--empty'], []]) {
@@ -120,7 +120,7 @@ describe('reflexarc serve', () => {
     expect(readdirSync(place.path), 'memory leaves nothing behind').toEqual([])
   })
 
-  it('hears the signals that `npm start` gets: no shell stands between', async () => {
+  it('receives the signals that `npm start` gets: no shell stands between', async () => {
     using place = new Workspace({})
     const { scripts } = JSON.parse(readText('package.json')) as { scripts: { start: string } }
     const [, command = ''] = scripts.start.split(' && ')

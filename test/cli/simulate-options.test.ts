@@ -33,7 +33,7 @@ describe('readOptions', () => {
     )
   })
 
-  it('reads how the recording is to be read, and tells all that is wrong with it', () => {
+  it('reads how the recording is to be read, and reports all that is wrong with it', () => {
     const { reading } = readOptions('r.json', { ...flags, unit: 'us', encoding: 'latin1', types: 'a=text' })
     expect(reading).toEqual({ unit: 'us', encoding: 'latin1', types: new Map([['a', 'text']]) })
     expect(() => readOptions('r.json', { ...flags, unit: 'days', encoding: 'ascii', types: 'a' })).toThrow(

@@ -55,7 +55,7 @@ call_somebody           log              1        -      1       -
     expect(stdout).not.toContain('still at work')
   })
 
-  it('tells the story of the boiler: three alarms, two all-clears, and 37 messages that do not run the sensor of a value they lack', async () => {
+  it('prints the story of the boiler: three alarms, two all-clears, and 37 messages that do not run the sensor of a value they lack', async () => {
     const { code, stdout } = await cli(`${overheating} --why`)
     expect(code).toBe(0)
     const firings = stdout.split('\n').filter((line) => /^2025-01-15T\S+ {2}\w/.test(line))

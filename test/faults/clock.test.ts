@@ -106,7 +106,7 @@ describe('a wall clock that is wrong', () => {
 })
 
 describe('a wall clock that is set back by an hour', () => {
-  it('does not stop tasks by the clock, and is told', async () => {
+  it('does not stop tasks by the clock, and is reported', async () => {
     const machine = new Machine()
     const runner = machine.host()
     await begin(runner)

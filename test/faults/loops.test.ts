@@ -62,7 +62,9 @@ describe('two rules that forward what they hear to the resource that they hear i
     expect(warnings).toHaveLength(1)
     for (const [i, label] of ['f', 'g'].entries()) expect(String(warnings)).toContain(`${label} of task ${ids[i]}`)
     const dead = await host.done('GET', `/api/tasks/${ids[0]}/deliveries?status=dead&limit=1`)
-    expect(JSON.stringify(dead)).toContain(`${BUDGET} messages, commands and alarms came of one arrival already`)
+    expect(JSON.stringify(dead)).toContain(
+      `${BUDGET} messages, commands and alarms were already caused by one incoming message`,
+    )
   })
 
   it('leave the next message a budget of its own', async () => {

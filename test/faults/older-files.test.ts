@@ -34,7 +34,7 @@ async function post(host: RunningHost, values: readonly number[]): Promise<void>
 }
 
 describe('a state.db that is older than the series.db beside it', () => {
-  it('stores what is posted, and the log tells what is missing', async () => {
+  it('stores what is posted, and the log reports what is missing', async () => {
     const first = await start()
     await post(first, [1, 2])
     await first.stop()

@@ -137,7 +137,7 @@ function bound<T extends object>(target: T, member: keyof T, replaced: unknown):
 
 // Holds MODEL-8
 describe('a model', () => {
-  it('that the registry removes while a job gives it its place stays away', async () => {
+  it('that the registry removes while a job installs it stays away', async () => {
     const { api, loaded, registry, held, reached, idle } = await models()
     await registry.create(ASSETS)
     await reached.promise

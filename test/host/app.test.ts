@@ -30,7 +30,7 @@ describe('a request that fails', () => {
     expect(answer.json()).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
   })
 
-  it('with a wrong method names those that the path has', async () => {
+  it('with a wrong method names the ones that the path has', async () => {
     await using host = await sampleHost()
     for (const method of ['PATCH', 'PROPFIND', 'QUERY'] as const) {
       const { statusCode, headers } = await host.ask({ method, url: '/sample/small' })
@@ -39,7 +39,7 @@ describe('a request that fails', () => {
   })
 
   it.each(['/sample/inside', '/sample/broken'])(
-    'inside, %s, gives an id that the log has, and nothing else',
+    'inside, %s, returns an id that the log has, and nothing else',
     async (url) => {
       await using host = await sampleHost()
       const answer = await host.ask({ method: 'GET', url })
@@ -269,14 +269,14 @@ describe('every route', () => {
     expect([...open]).toEqual(expect.arrayContaining(OPEN))
   })
 
-  it('and what is no route, too', async () => {
+  it('and what is not a route, too', async () => {
     await using host = await sampleHost()
     expect((await host.app.inject({ method: 'GET', url: '/nowhere' })).statusCode).toBe(401)
   })
 })
 
 describe('a host', () => {
-  it('starts its services before the first request, tells them that it closes, then stops them', async () => {
+  it('starts its services before the first request, notifies them that it closes, then stops them', async () => {
     const host = await sampleHost()
     expect(host.service.life).toEqual(['start'])
     expect(host.service.closing()?.aborted).toBe(false)
@@ -304,7 +304,7 @@ describe('a host', () => {
     expect(await Promise.all(ids)).toEqual([true, false, false])
   })
 
-  it('lets one key ask so often a second, and tells when to go on', async () => {
+  it('lets one key ask so often a second, and reports when to go on', async () => {
     await using host = await sampleHost({ rateLimit: 2 })
     const ask = async () => (await host.ask({ method: 'GET', url: '/' })).statusCode
     expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([200, 200, 200, 200, 429])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { wholeHost } from './whole-host.ts'
 
 describe('POST /api/batch', () => {
-  it('takes operations on resources, and GET tells what became of each', async () => {
+  it('takes operations on resources, and GET reports what became of each', async () => {
     await using host = await wholeHost({ only: 'rules,resources' })
     await host.ask('POST', '/api/resources', { id: 'r1' })
     const body = { entity: 'resource', action: 'delete', query: { ids: ['r1', 'r2'] } }

@@ -47,7 +47,7 @@ const watch = {
 }
 
 describe('the broker in the host', () => {
-  it('wakes the tasks of a resource that is posted to, unless told not to', async () => {
+  it('wakes the tasks of a resource that is posted to, unless configured otherwise', async () => {
     const task = { name: 'w', type: 'reactive', resource: 'boiler' }
     const made = await host.send('POST', '/api/tasks', { ...watch, task })
     expect(made.statusCode, made.body).toBe(201)

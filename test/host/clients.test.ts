@@ -14,7 +14,7 @@ afterAll(() => host.stop())
 
 const authorization = basic('k', 'a-secret')
 
-it('a message that one of them sends is heard by all', async () => {
+it('a message that one of them sends is received by all', async () => {
   const path = '/resources/boiler-1/events'
   const source = new EventSource(host.url + path, {
     fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }),

@@ -95,7 +95,7 @@ describe('the time of a host', () => {
     ])
   })
 
-  it('is that of the wall clock again when the operator says so, and tells by how much it is ahead until then', () => {
+  it('is that of the wall clock again when the operator says so, and reports by how much it is ahead until then', () => {
     const machine = new Machine()
     machine.wall += HOUR
     machine.pass(1)

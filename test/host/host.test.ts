@@ -106,7 +106,7 @@ describe("the host on somebody else's server", () => {
     expect(Object.keys(paths).filter((path) => path.startsWith('/one'))).toEqual([])
   })
 
-  it('gives the first pair that it made to its owner, once', async () => {
+  it('returns the first pair that it made to its owner, once', async () => {
     const pairs: KeyPair[] = []
     const parts = making()
     for (const _start of [1, 2]) {
@@ -131,7 +131,7 @@ describe("the host on somebody else's server", () => {
     expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
   })
 
-  it('runs the plugs of its owner, and refuses those that it has already', async () => {
+  it('runs the plugs of its owner, and refuses the ones that it has already', async () => {
     const siren = definePlug({
       name: 'siren',
       version: '1.0.0',

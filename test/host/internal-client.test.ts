@@ -42,7 +42,7 @@ async function opened() {
   return { ask, issued, ended: () => ended, pass: (ms: number) => (now += ms) }
 }
 
-it('asks as the tenant, from nowhere, by a token that is made anew before it ends', async () => {
+it('asks as the tenant, from nowhere, by a token that is made again before it ends', async () => {
   const { ask, issued, pass } = await opened()
   const headers = [
     ['x-own', 'yes'],

@@ -26,7 +26,7 @@ describe('a task whose node is bound by a reference of its resource', () => {
     expect([(await runs(ID)).length, (await runs(other)).length, await ids(other)]).toEqual([2, 1, ['m1']])
   })
 
-  it('follows a reference of the type, and is not started anew for other metadata', async () => {
+  it('follows a reference of the type, and is not started again for other metadata', async () => {
     await using host = await wholeHost()
     await host.done<Body>('POST', '/api/resourcetypes', { id: 'room', ...meter('m1') })
     await host.done<Body>('POST', '/api/resources', { id: 'r1', resourceTypeId: 'room' })

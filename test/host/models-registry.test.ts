@@ -74,7 +74,7 @@ describe('a model that the registry deploys', () => {
   })
 
   // Holds MODELRUN-1, MODELRUN-2
-  it('takes the place of another one when it has answered, and gives it back when it goes', async () => {
+  it('takes the place of another one when it has answered, and returns it when it goes', async () => {
     await deployed('pump', '1.0.0')
     const torn = await deployed('pump', '1.1.0', { booster: '{"learner"' })
     expect(torn.entity).toMatchObject({

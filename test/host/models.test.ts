@@ -87,7 +87,7 @@ describe('a model of another server', () => {
     [504, 504, 'REMOTE_LATE', /answered 504: odd/],
     [500, 500, 'MODEL_FAILED', /answered 500: odd/],
     [400, 400, 'VALIDATION', /answered 400: odd/],
-  ])('that answers %i is told by %i %s', async (given, status, code, error) => {
+  ])('that answers %i is reported by %i %s', async (given, status, code, error) => {
     server.instead = ({ method }) => (method === 'POST' ? { status: given, body: { error: 'odd' } } : undefined)
     expect(await predict({ instances: [[1, 2]] }, 'adds')).toMatchObject({
       status,
@@ -118,7 +118,7 @@ describe('a call that cannot be answered', () => {
     expect(answer).toMatchObject({ status, body: { error: expect.stringMatching(error) as string } })
   })
 
-  it('is told by its status what is wrong with it', async () => {
+  it('shows by its status what is wrong with it', async () => {
     expect(await predict({ instances: [[1]] }, 'none')).toMatchObject({
       status: 404,
       body: { error: 'Model does not exist' },
@@ -154,7 +154,7 @@ describe('an upload that is refused', () => {
     })
   })
 
-  it('is no form', async () => {
+  it('is not a form', async () => {
     expect(await ask({ method: 'POST', url: '/models', payload: { name: 'x' } })).toMatchObject({
       status: 400,
       body: { error: expect.stringContaining('multipart/form-data') as string },

@@ -21,7 +21,7 @@ const executed = (count: number) =>
   ({ queries: { gauges: () => ({ running: 1, executed: count }) } }) as unknown as ServiceRegistry
 
 describe('figures of what tenants have', () => {
-  it('are one figure for all that are open, and totals of those that ended stay', () => {
+  it('are one figure for all that are open, and totals of the ones that ended stay', () => {
     const read = new Map<string, () => number>()
     const figures = figuresIn(read)
     figures.queue('queries', ({ queries }) => queries?.gauges().running)
@@ -176,7 +176,7 @@ describe('tenants of a host that is alone', () => {
     expect(opened).toHaveLength(2)
   })
 
-  it('are all closed when one cannot be, which the stop tells', async () => {
+  it('are all closed when one cannot be, which the stop reports', async () => {
     const holding = deferred()
     const { tenants, start, stop, closed } = await openHost(['acme', 'umbrella'], {
       stop: async (tenant) => {

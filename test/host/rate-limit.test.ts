@@ -8,7 +8,7 @@ function buckets(perSecond: number, burst: number, mostKeys = 100) {
 }
 
 describe('a bucket', () => {
-  it('gives its burst at once, then one whenever it has come back', () => {
+  it('returns its burst at once, then one whenever it has come back', () => {
     const { all, clock } = buckets(2, 3)
     expect([1, 2, 3, 4].map(() => all.take('a'))).toEqual([0, 0, 0, 1])
     clock.now = 499
@@ -17,7 +17,7 @@ describe('a bucket', () => {
     expect([all.take('a'), all.take('a')]).toEqual([0, 1])
   })
 
-  it('tells the seconds to wait', () => {
+  it('reports the seconds to wait', () => {
     const { all } = buckets(0.1, 1)
     all.take('a')
     expect(all.take('a')).toBe(10)

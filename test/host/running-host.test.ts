@@ -89,7 +89,7 @@ describe('a host that listens', () => {
     await host.stop()
   })
 
-  it('finishes what it has when it is told to stop, takes nothing new, then lets everything go', async () => {
+  it('finishes what it has on a request to stop, takes nothing new, then lets everything go', async () => {
     const { start, service, store } = starting()
     const host = await start()
     const slow = fetch(`${host.url}/sample/slow`, { headers })

@@ -68,7 +68,7 @@ describe('a plug whose manifest names a secret', () => {
   })
 
   // Holds SANDPROC-5
-  it('tells it in no log and no error', async () => {
+  it('reports it in no log and no error', async () => {
     await put('LOUD', VALUE)
     await deployed(
       'loud',

@@ -65,7 +65,7 @@ describe('a job with items', () => {
     expect(await outcomes(queue, 'j1')).toEqual([])
   })
 
-  it('keeps keys of items that are no texts, once they are done', async () => {
+  it('keeps keys of items that are not texts, once they are done', async () => {
     const world = new JobWorld()
     const handler = itemHandler<{ readonly id: string; readonly body: string }>({
       type: 'work',
@@ -89,7 +89,7 @@ describe('a job with items', () => {
     expect((await queue.documents.store.collection(JOB_BATCHES).get('j1/0'))?.value.items).toEqual(['a', 'b'])
   })
 
-  it('leaves others the loop between slices, and tells its progress after each batch', async () => {
+  it('leaves others the loop between slices, and reports its progress after each batch', async () => {
     const world = new JobWorld()
     let most = 0
     let underWay = 0
@@ -186,7 +186,7 @@ describe('a job with items', () => {
     expect((await queue.get('j1'))?.state).toBe('completed')
   })
 
-  it('says of items that were never reached that there is no result', async () => {
+  it('says of items that were never reached that they have no result', async () => {
     const world = new JobWorld()
     const handler = noting([], {
       item: async (id) => {

@@ -51,7 +51,7 @@ describe('a job whose host was killed', () => {
     expect(second.ids).toEqual(['j1'])
   })
 
-  it('that had not begun it begins elsewhere, and is no repetition', async () => {
+  it('that had not begun it begins elsewhere, and is not a repetition', async () => {
     const world = new JobWorld()
     const host = world.host([new Hand().handler()])
     const adding = await host.queue.adding({ type: 'work' })
@@ -145,7 +145,7 @@ describe('a lease', () => {
     },
   )
 
-  it('is no hindrance to a runner that comes back while the store stays open', async () => {
+  it('is not a hindrance to a runner that comes back while the store stays open', async () => {
     const { world, first, second, host } = await taken()
     const stopped = host.runner.stop()
     first.end(0, DONE)

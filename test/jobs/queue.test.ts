@@ -68,7 +68,7 @@ function deep(generations: number): { type: string; children?: ReturnType<typeof
 }
 
 describe('a list of jobs', () => {
-  it('has those that fit, newest first, and counts them by state', async () => {
+  it('has the ones that fit, newest first, and counts them by state', async () => {
     const world = new JobWorld()
     const hand = new Hand('slow')
     const { queue } = world.host([quick(), hand.handler()])
@@ -150,7 +150,7 @@ describe('a job that is over', () => {
 })
 
 describe('waiting for the end of a job', () => {
-  it('ends also when another host brings it about, or when there is no such job', async () => {
+  it('ends also when another host ends it, or when the job does not exist', async () => {
     const world = new JobWorld()
     const hand = new Hand()
     const one = world.host([hand.handler()])

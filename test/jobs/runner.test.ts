@@ -15,7 +15,7 @@ function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; 
 }
 
 describe('a job', () => {
-  it('waits, is carried out, and ends with what its handler gives', async () => {
+  it('waits, is carried out, and ends with what its handler returns', async () => {
     const { world, hand, queue } = handed()
     const added = await queue.add({ type: 'work', data: { a: 1 }, user: 'tester', labels: ['x'] })
     expect(added).toMatchObject({ id: 'j1', state: 'waiting', data: { a: 1 }, queueTime: NOON, attemptsMade: 0 })
@@ -79,7 +79,7 @@ describe('a job', () => {
     expect((await eventsOf(queue)).map(({ event }) => event)).toEqual(['delayed', 'waiting', 'active', 'completed'])
   })
 
-  it('that was committed with something else begins as soon as that is told', async () => {
+  it('that was committed with something else begins as soon as that is reported', async () => {
     const world = new JobWorld()
     const { handler, seen } = quick()
     const { queue } = world.host([handler])
@@ -267,7 +267,7 @@ describe('a runner', () => {
     expect(runner.open).toBe(0)
   })
 
-  it('that stops gives back what it has, and takes nothing more', async () => {
+  it('that stops returns what it has, and takes nothing more', async () => {
     const { world, hand, queue, runner } = handed({ isSerial: true })
     for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
     await world.settle()
@@ -286,7 +286,7 @@ describe('a runner', () => {
     expect([next.ids, next.context(0).isRepeat]).toEqual([['a'], true])
   })
 
-  it('gives a job back whose handler throws because it was told to stop', async () => {
+  it('returns a job whose handler throws because it was told to stop', async () => {
     const { hand, queue, runner } = await begun()
     const stopped = runner.stop()
     hand.end(0, new Error('aborted'))

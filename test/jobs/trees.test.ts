@@ -116,7 +116,7 @@ describe('children that a job adds while it is carried out', () => {
 })
 
 describe('cancellation', () => {
-  it('tells a handler at once, and refuses what it still commits', async () => {
+  it('notifies a handler at once, and refuses what it still commits', async () => {
     const { world, hand, queue } = await begun({ attempts: 5 })
     await queue.cancel('j1')
     expect(hand.context(0).signal.aborted).toBe(true)

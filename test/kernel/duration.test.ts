@@ -59,7 +59,7 @@ describe('durationMs', () => {
     )
   })
 
-  it('gives a finite number or an AppError for any text', () => {
+  it('returns a finite number or an AppError for any text', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[+-]?P?[\d.WDTHMSmshdw ]{0,60}$/))
     fc.assert(
       fc.property(text, (input) => {

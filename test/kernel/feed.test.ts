@@ -35,7 +35,7 @@ describe('publishing', () => {
 
 // Holds FEED-1, FEED-3
 describe('a feed', () => {
-  it('gives a reader what is published after it joined, in order', async () => {
+  it('sends a reader what is published after it joined, in order', async () => {
     const feed = new Feed<number>()
     feed.publish('a', 1)
     const reader = feed.read()
@@ -45,7 +45,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual([2, 3])
   })
 
-  it('gives a reader of a topic that topic alone', async () => {
+  it('sends a reader of a topic that topic alone', async () => {
     const feed = new Feed<number>()
     const reader = feed.read({ topic: 'a' })
     feed.publish('b', 1)
@@ -80,7 +80,7 @@ describe('a feed', () => {
     expect(feed.readers).toBe(0)
   })
 
-  it('tells a reader of all topics that comes back whether something was published meanwhile', () => {
+  it('notifies a reader of all topics that comes back whether something was published meanwhile', () => {
     const feed = new Feed<number>({ kept: 10 })
     feed.publish('a', 1)
     expect(feed.read({ after: 1 }).missed).toBe(false)
@@ -89,7 +89,7 @@ describe('a feed', () => {
     expect(feed.read().missed).toBe(false)
   })
 
-  it('gives a reader that comes back what it missed', async () => {
+  it('sends a returning reader what it missed', async () => {
     const feed = new Feed<string>({ kept: 3 })
     for (const value of ['a', 'b', 'c', 'd']) feed.publish('t', value)
     const reader = feed.read({ topic: 't', after: 2 })
@@ -115,7 +115,7 @@ describe('a feed', () => {
     expect(feed.read({ topic: 't', after: 1 }).missed).toBe(false)
   })
 
-  it('keeps values of a topic from its first reader on where it is told so', async () => {
+  it('keeps values of a topic from its first reader on where configured so', async () => {
     const feed = new Feed<string>({ kept: 2, keptTopics: 1, keptOnceRead: true })
     expect(feed.isWanted('t')).toBe(false)
     feed.publish('t', 'a')

@@ -5,12 +5,12 @@ import { Heap } from '../../src/kernel/heap.ts'
 const numbers = () => new Heap<number>((a, b) => a < b)
 
 describe('Heap', () => {
-  it('is empty at first, and gives undefined then', () => {
+  it('is empty at first, and returns undefined then', () => {
     const heap = numbers()
     expect([heap.size, heap.peek(), heap.pop()]).toEqual([0, undefined, undefined])
   })
 
-  it('gives at every moment the smallest item that it holds, whatever was pushed and popped before', () => {
+  it('returns at every moment the smallest item that it holds, whatever was pushed and popped before', () => {
     const key = fc.integer({ min: -20, max: 20 })
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },

@@ -30,7 +30,7 @@ describe('an instant of ISO 8601', () => {
     expect(notAnInstant(text)).toBe('is not a valid time')
   })
 
-  it('is no number, as far as texts go', () => {
+  it('is not a number, as far as texts go', () => {
     expect(notAnInstant(Number.NaN)).toBe('is not a valid time')
   })
 })

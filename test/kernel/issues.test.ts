@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Issues, shown } from '../../src/kernel/issues.ts'
 
 describe('problems of what was sent', () => {
-  it('are told all at once, in the order in which they were found', () => {
+  it('are reported all at once, in the order in which they were found', () => {
     const issues = new Issues('QUERY')
     issues.wrong('/b', 'is missing', 'write it')
     issues.wrong('', 'is too much', undefined, 'SIZE')

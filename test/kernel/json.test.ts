@@ -37,7 +37,7 @@ describe('isPlainObject', () => {
 })
 
 describe('ownValue', () => {
-  it('gives the value at an own key, of arrays too', () => {
+  it('returns the value at an own key, of arrays too', () => {
     expect(ownValue({ a: 1 }, 'a')).toBe(1)
     expect(ownValue(['x', 'y'], '1')).toBe('y')
     expect(ownValue(Object.assign(Object.create(null) as object, { a: 1 }), 'a')).toBe(1)
@@ -51,7 +51,7 @@ describe('ownValue', () => {
     expect(ownValue('text', key)).toBeUndefined()
   })
 
-  it('gives undefined, and does not throw, for any value and a key that it does not own', () => {
+  it('returns undefined, and does not throw, for any value and a key that it does not own', () => {
     fc.assert(
       fc.property(fc.anything(), fc.string(), (value, key) => {
         const owns = typeof value === 'object' && value !== null && Object.hasOwn(value, key)

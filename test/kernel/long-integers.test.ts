@@ -37,7 +37,7 @@ describe('a whole number in a body', () => {
     ])
   })
 
-  it('is told with all others', () => {
+  it('is reported with all others', () => {
     expect(problems('{"a":9007199254740993,"b":[9007199254740995]}').map((line) => line.split(' ')[0])).toEqual([
       '/a',
       '/b/0',

@@ -7,7 +7,7 @@ describe('a JSON pointer', () => {
     expect(at('')).toBe('')
   })
 
-  it('gives back its steps', () => {
+  it('returns its steps', () => {
     expect(stepsOf(at('', 'a/b', '~1', 2))).toEqual(['a/b', '~1', '2'])
   })
 })

@@ -14,7 +14,7 @@ function setUp() {
   return { lines, log, passWindow: () => timers.splice(0).forEach((work) => work()) }
 }
 
-it('tells the first at once, and counts what comes soon after', () => {
+it('reports the first at once, and counts what comes soon after', () => {
   const { lines, log, passWindow } = setUp()
   for (let n = 1; n <= 4; n++) log.log('refused', 'me', { n })
   expect(lines).toEqual([{ message: 'refused', n: 1 }])

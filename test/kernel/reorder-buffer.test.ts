@@ -22,7 +22,7 @@ function shown({ item, outcome }: Ended<string, number>): string {
 }
 
 describe('operations under way', () => {
-  it('are retired in the order in which they began, those that end together in one batch', async () => {
+  it('are retired in the order in which they began, the ones that end together in one batch', async () => {
     const batches: string[][] = []
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => {
       batches.push(ended.map(shown))
@@ -74,7 +74,7 @@ describe('operations under way', () => {
         let most = 0
         const buffer: ReorderBuffer<number, number> = new ReorderBuffer(async (ended) => {
           most = Math.max(most, ++underWay)
-          // whoever retires may take the first of them alone
+          // a caller that retires may take only the first of them
           const first = steps[ended[0]?.item ?? 0]
           for (const { item, outcome } of first?.one ? ended.slice(0, 1) : ended) {
             for (let left = steps[item]?.pause ?? 0; left > 0; left--) await turn()

@@ -28,7 +28,7 @@ it('is done once more for all who asked while it was under way', async () => {
   expect(count()).toBe(2)
 })
 
-it('is done later when it failed, which is told once', async () => {
+it('is retried when it failed, which is reported once', async () => {
   const { work, gates, failures, timers, count } = worked()
   gates[0]?.reject(new Error('away'))
   work.wake()

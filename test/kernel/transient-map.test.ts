@@ -29,7 +29,7 @@ describe('a map of what is there for a short while', () => {
     )
   })
 
-  it('gives the smallest number first', () => {
+  it('returns the smallest number first', () => {
     const map = new TransientMap<number, string>()
     for (let n = 1; n <= 100; n++) map.set(n, String(n))
     for (let n = 1; n <= 90; n++) map.delete(n)

@@ -45,7 +45,7 @@ describe('texts as numbers', () => {
     '1234567890123456',
   ])('does not read %j as a number', (text) => expect(numberOfText(text)).toBeUndefined())
 
-  it('gives the number that was written, to the last digit', () => {
+  it('returns the number that was written, to the last digit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -999_999_999, max: 999_999_999 }),
@@ -123,4 +123,4 @@ it.each([
   ['0123', 'is the text "0123", which is not a plain decimal such as 21.5'],
   [true, 'is true, which is not a number'],
   [[], 'is a list'],
-])('says why %j is no number', (value, why) => expect(whyNoNumber(value)).toBe(why))
+])('says why %j is not a number', (value, why) => expect(whyNoNumber(value)).toBe(why))

@@ -102,7 +102,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   expect((await store.log(LOG_NAME).bounds(PARTITION)).first).toBeGreaterThan(1)
 })
 
-it('a reader that is a million units behind begins anew, and is told that it missed some', async () => {
+it('a reader that is a million units behind begins again, and is notified that it missed some', async () => {
   const feed = new Feed<BrokerMessage>({ kept: 1, keptTopics: 1 })
   const log = {
     ...openMemory().tenant(TENANT).log(LOG_NAME),

@@ -42,7 +42,7 @@ describe('the clock of an engine that runs live', () => {
     expect(scheduler.now()).toBe(6000)
   })
 
-  it('is read anew in each turn of the loop', async () => {
+  it('is read again in each turn of the loop', async () => {
     const { clock, scheduler } = await onClock()
     for (let turn = 0; turn < 3; turn++) {
       for (let i = 0; i < 40; i++) scheduler.now()

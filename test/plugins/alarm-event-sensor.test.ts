@@ -37,7 +37,7 @@ describe('AlarmEventSensor', () => {
     expect(runPlug(alarmEventSensor, { properties, message: event('AlarmRaised') }).state).toBe(state)
   })
 
-  it('says nothing to a message that is no event', () => {
+  it('says nothing to a message that is not an event', () => {
     expect(runPlug(alarmEventSensor, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
@@ -47,7 +47,7 @@ describe('AlarmEventSensor', () => {
     ])
   })
 
-  it('hears alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {
+  it('receives alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {
     const engine = createEngine({ plugs: [alarmEventSensor], scheduler: new VirtualClock(0) })
     const rule: Rule = {
       sensors: [{ label: 'ev', name: 'AlarmEventSensor', resource: '$', dataTrigger: false, tickTrigger: false }],

@@ -81,7 +81,7 @@ describe('a plug that asks', () => {
     expect(services.asked).toEqual([{ call: asks, with: asked }])
   })
 
-  it.each(['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'])('gives the status %s and what the alarm says', async (status) => {
+  it.each(['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'])('returns the status %s and what the alarm says', async (status) => {
     const alarms = { ...plugServices().alarms, latest: async () => ({ id: 'a', status, self: '/alarm/alarms/a' }) }
     const ran = await runPlugLater(getLatestAlarmPlug(alarms), OF_TASK)
     expect([ran.state, ran.rawData]).toEqual([status, { id: 'a', status }])

@@ -3,7 +3,7 @@ import { bitflip } from '../../plugins/bitflip/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('bitflip', () => {
-  it('gives 1 first, then 0 and 1 in turn', () => {
+  it('returns 1 first, then 0 and 1 in turn', () => {
     const seen: (string | undefined)[] = []
     let internalState: unknown
     for (let i = 0; i < 5; i++) {
@@ -14,7 +14,7 @@ describe('bitflip', () => {
     expect(seen).toEqual(['1', '0', '1', '0', '1'])
   })
 
-  it('starts anew when what it kept is unreadable', () => {
+  it('starts again when what it kept is unreadable', () => {
     expect(runPlug(bitflip, { internalState: { old: true } }).state).toBe('1')
   })
 })

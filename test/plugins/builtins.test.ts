@@ -70,7 +70,7 @@ describe('the built-in plugs', () => {
     for (const field of Object.values(plug.output)) expect(field.description).toBeTruthy()
   })
 
-  it.each(named)('%s runs on its own examples and gives what it declares', async (_, plug) => {
+  it.each(named)('%s runs on its own examples and returns what it declares', async (_, plug) => {
     const properties = examples(plug)
     expect(checkPlug(plug, properties)).toEqual([])
     const ran = await runPlugLater(plug, { properties, message: { temperature: 21 } })
@@ -103,7 +103,7 @@ describe('the built-in plugs of a host', () => {
     expect(asked).toBeLessThan(6)
   })
 
-  it('say what is missing where the host gives no services', async () => {
+  it('say what is missing where the host provides no services', async () => {
     const missing = createBuiltins().map(async (plug) => {
       const call = { properties: examples(plug), message: { temperature: 21 }, taskResource: 'r' }
       const ran: unknown = await runPlugLater(plug, call).catch(String)
@@ -128,7 +128,7 @@ describe('the built-in plugs of a host', () => {
     )
   })
 
-  it('call by the way out that the host gives, to private names that it allows', async () => {
+  it('call through the egress that the host provides, to private names that it allows', async () => {
     const transport = {
       allow: ['inside.example'],
       resolve: async () => ['10.0.0.7'],

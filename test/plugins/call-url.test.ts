@@ -49,7 +49,7 @@ function failureOf(send: () => Promise<never>): Promise<unknown> {
 }
 
 describe('callURL', () => {
-  it('gives status and data, and connects to the address that it checked', async () => {
+  it('returns status and data, and connects to the address that it checked', async () => {
     const { call, asked } = outbound({ 'https://example.com/a': { body: '{"x":1}' } })
     const ran = await call({ url: 'https://example.com/a', headers: { Authorization: SECRET } })
     expect(ran).toMatchObject({ state: 'Success', rawData: { status: 200, statusText: 'OK', data: { x: 1 } } })
@@ -66,7 +66,7 @@ describe('callURL', () => {
     ])
   })
 
-  it('is Error for a status that is no success, with what came', async () => {
+  it('is Error for a status that is not a success, with what came', async () => {
     const { call } = outbound({ 'https://example.com/': { status: 500, statusText: 'Oops', body: 'sorry' } })
     expect(await call({ url: 'https://example.com/' })).toMatchObject({
       state: 'Error',
@@ -139,7 +139,7 @@ describe('callURL', () => {
     expect((await call({ url: 'https://example.com/' })).rawData?.['error']).toContain('exceeds 1000000 bytes')
   })
 
-  it('is offline unless a host gives it a way out', async () => {
+  it('is offline unless a host provides its egress', async () => {
     const properties = { url: 'https://example.com/', method: 'GET' }
     const ran = await runPlugLater(createCallUrl(), { properties })
     expect(ran.state).toBe('Error')
@@ -245,7 +245,7 @@ describe('what callURL is allowed', () => {
   })
 
   it.each(['8.8.8.8', '10.0.0.1', '100.100.100.201', 'fd00::1', '2606:4700::a9fe:a9fe', 'x'])(
-    'may be %s, which is no metadata',
+    'may be %s, which is not metadata',
     (address) => {
       expect(isMetadataAddress(address)).toBe(false)
     },
@@ -305,7 +305,7 @@ describe('callURL as an actuator', () => {
     ['ECONNRESET', 'example.com closed the connection (ECONNRESET)'],
     ['EHOSTUNREACH', 'example.com cannot be reached (EHOSTUNREACH)'],
     ['CERT_HAS_EXPIRED', 'example.com did not respond (CERT_HAS_EXPIRED)'],
-  ])('says why there was no answer: %s', async (code, message) => {
+  ])('says why no answer arrived: %s', async (code, message) => {
     const reason = Object.assign(new Error(SECRET), { code })
     for (const error of [reason, new AppError('PLUG_FAILED', SECRET, { cause: reason })]) {
       expect(await failureOf(() => Promise.reject(error))).toMatchObject({ code: 'PLUG_FAILED', message })

@@ -11,7 +11,7 @@ describe('changedBy', () => {
     [{ by: 10, unit: 'percent' }, [100, 109, 110, 120, 121], [U, U, C, U, C]],
     [{ by: 10, unit: 'percent' }, [0, 0, 1], [U, U, C]],
     [{ by: 1 }, [1, 1, 1], [U, U, U]],
-  ])('%j over %j gives %j', (properties, values, states) => {
+  ])('%j over %j returns %j', (properties, values, states) => {
     expect(statesOf(changedBy, { value: 'v', ...properties }, values)).toEqual(states)
   })
 
@@ -26,7 +26,7 @@ describe('changedBy', () => {
     expect(() => runPlug(changedBy, carried)).toThrow('no message has brought a value of "v" yet')
   })
 
-  it('tells what it compared with', () => {
+  it('reports what it compared with', () => {
     const ran = runPlug(changedBy, { properties: { value: 'v', by: 2 }, message: { v: 5 }, internalState: 2 })
     expect(ran.rawData).toEqual({ value: 5, reference: 2, change: 3 })
   })

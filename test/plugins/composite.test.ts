@@ -11,7 +11,7 @@ const composite = createComposite([inRange, invokeCount, log])
 const range = { lowerLimit: 18, upperLimit: 24 }
 
 describe('composite', () => {
-  it('runs the sensor for each item and gives all answers in order', async () => {
+  it('runs the sensor for each item and returns all answers in order', async () => {
     const propertyList = [
       { value: 21, ...range },
       { value: 30, ...range },

@@ -3,7 +3,7 @@ import { datetime } from '../../plugins/calendar/plug.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 
 describe('datetime', () => {
-  it('gives the whole calendar in UTC by default', () => {
+  it('returns the whole calendar in UTC by default', () => {
     const now = Date.parse('2026-11-20T18:05:09.123Z')
     expect(runPlug(datetime, { now })).toMatchObject({
       state: 'Data',

@@ -56,7 +56,7 @@ describe('executeQuery', () => {
     ).toMatchObject({ state })
   })
 
-  it('gives a cell, or a whole column, and what there is to say', async () => {
+  it('returns a cell, or a whole column, and what there is to say', async () => {
     const port = answering(
       [
         [0, 1, 7],

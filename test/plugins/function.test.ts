@@ -137,12 +137,12 @@ describe('Function', () => {
     expect(value('distance(n, m)')).toBeCloseTo(49.4, 0)
   })
 
-  it('gives no state while it needs runs that are not there yet', () => {
+  it('returns no state while it needs runs that are not there yet', () => {
     const ran = runPlug(functionSensor, { properties: { formula: 'dt', threshold: 1 } })
     expect(ran).toMatchObject({ state: undefined, rawData: {} })
   })
 
-  it('begins anew with another formula', () => {
+  it('begins again with another formula', () => {
     const first = runPlug(functionSensor, {
       properties: { formula: '<max(n.v)>', threshold: 1 },
       nodes: { n: { v: 9 } },

@@ -28,7 +28,7 @@ describe('getMetricValue', () => {
     ])
   })
 
-  it('looks back seven days for the mean unless it is told otherwise', async () => {
+  it('looks back seven days for the mean unless configured otherwise', async () => {
     const { data, asked } = plugServices()
     await runPlugLater(getMetricValuePlug(data), { properties: { metric: 't', resource: 'r' }, now: NOW })
     expect(asked[0]?.with).toMatchObject([{ aggregates: ['mean'], from: NOW - 7 * 86_400_000, resources: ['r'] }])

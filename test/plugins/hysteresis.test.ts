@@ -11,7 +11,7 @@ describe('hysteresis', () => {
   it.each([
     [above, [70, 78, 80, 81, 78, 75, 74, 78], ['Off', 'Off', 'Off', 'On', 'On', 'On', 'Off', 'Off']],
     [below, [9, 6, 5, 4, 7, 8, 9], ['Off', 'Off', 'Off', 'On', 'On', 'On', 'Off']],
-  ])('%j over %j gives %j', (properties, values, states) => {
+  ])('%j over %j returns %j', (properties, values, states) => {
     expect(statesOf(hysteresis, properties, values)).toEqual(states)
   })
 
@@ -38,7 +38,7 @@ describe('hysteresis', () => {
     )
   })
 
-  it('refuses thresholds without room between them, and a value that is no expression', () => {
+  it('refuses thresholds without room between them, and a value that is not an expression', () => {
     expect(checkPlug(hysteresis, { value: 'v', enter: 5, leave: 5 }).join()).toContain(
       'leave: enter and leave are both 5',
     )
@@ -50,7 +50,7 @@ describe('hysteresis', () => {
     expect(() => runPlug(hysteresis, { properties: above })).toThrow('no message has brought a value of "v" yet')
   })
 
-  it('gives the state that it has on a run without a new value, whatever is carried over', () => {
+  it('returns the state that it has on a run without a new value, whatever is carried over', () => {
     const on = { on: true, since: 5 }
     const carried = { message: { v: 1 }, messageTime: 7, now: 9 }
     expect(runPlug(hysteresis, { properties: above, internalState: on, ...carried })).toMatchObject({

@@ -9,7 +9,7 @@ describe('iterate', () => {
     [{ startIndex: 5, stopIndex: 9, step: 3 }, ['Iterating 5', 'Iterating 8', 'Done 8', 'Done 8']],
     [{ startIndex: 2, stopIndex: 1, step: -1 }, ['Iterating 2', 'Iterating 1', 'Done 1', 'Done 1']],
     [{ startIndex: 2, stopIndex: 1 }, ['Done 2', 'Done 2', 'Done 2', 'Done 2']],
-  ])('%j gives %j', (properties, lines) => {
+  ])('%j returns %j', (properties, lines) => {
     const ran = runSeries(iterate, properties, [{}, {}, {}, {}])
     expect(ran.map(({ state, rawData }) => `${state} ${String(rawData?.['value'])}`)).toEqual(lines)
   })

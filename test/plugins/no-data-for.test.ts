@@ -10,7 +10,7 @@ const rule = (more: Record<string, unknown> = {}, properties: Record<string, unk
 })
 
 describe('noDataFor', () => {
-  it('says that it tells of silence, so that a check finds it without a clock', () => {
+  it('says that it reports silence, so that a check finds it without a clock', () => {
     expect(noDataFor.tellsSilence).toBe(true)
   })
 
@@ -38,7 +38,7 @@ describe('noDataFor', () => {
     expect(late.states('n').map((line) => line.split(' ').slice(1).join(' '))).toEqual(['Data', 'No Data'])
   })
 
-  it('tells when nothing ever comes, once something has begun the wait', async () => {
+  it('reports when nothing ever comes, once something has begun the wait', async () => {
     const live = await startBuiltins(rule({ pollingPeriod: 60_000 }))
     live.clock.advanceTo(70_000)
     expect(live.states('n').at(-1)).toMatch(/No Data$/)

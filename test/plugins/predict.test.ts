@@ -60,7 +60,7 @@ describe('predict', () => {
     await expect(ask({})).rejects.toThrow('use a list of values')
   })
 
-  it('says which thresholds cannot be together, and that there are no models', async () => {
+  it('says which thresholds exclude each other, and that no models are available', async () => {
     const both = {
       model: 'm',
       features: [1],

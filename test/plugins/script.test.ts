@@ -25,7 +25,7 @@ describe('script', () => {
     ['return { text: `${options.task.TASK_ID}` }', { text: 'task-1' }],
     ['return { ...options.streamData, x: 1 }', { t: 20, x: 1 }],
     ['const r = {}; for (const k in options.streamData) r[k] = 1; return r', { t: 1 }],
-  ])('%s gives %j', async (source, rawData) => {
+  ])('%s returns %j', async (source, rawData) => {
     expect(await run(source)).toMatchObject({ state: 'Success', rawData })
   })
 
@@ -42,7 +42,7 @@ describe('script', () => {
     ['return { v: "is ${nodes.gone.state}" }', '"${nodes.gone.state}" has no value'],
     ['return { v: `is ${nodes.gone.state}` }', '"nodes.gone.state" has no value'],
     ['while (true) {}', 'too many steps'],
-  ])('%s gives Error, and no failure: %s', async (source, reason) => {
+  ])('%s returns Error, and no failure: %s', async (source, reason) => {
     const ran = await run(source)
     expect(ran.state).toBe('Error')
     expect(ran.rawData?.['error']).toContain(reason)
@@ -99,7 +99,7 @@ describe('script', () => {
       'try { ${nodes.gone.state}.x } catch (error) { return { v: error.message.slice(0, 38) } }',
       { v: '"${nodes.gone.state}" has no value, so' },
     ],
-  ])('reads the rule by placeholders: %s gives %j', async (source, rawData) => {
+  ])('reads the rule by placeholders: %s returns %j', async (source, rawData) => {
     expect(await run(source, { variables: { limit: 9 } })).toMatchObject({ state: 'Success', rawData })
   })
 
@@ -111,11 +111,11 @@ describe('script', () => {
     ['const p = Promise.resolve(1).then(() => 2).then(() => send(null, { late: 1 })); Promise.resolve()', { late: 1 }],
     ['const a = await Promise.resolve(5); ({ a })', { a: 5 }],
     ['if (options.now > 5000) return { a: 1 }; ({ a: 2 })', { a: 2 }],
-  ])('takes what the last statement gives: %s gives %j', async (source, rawData) => {
+  ])('takes what the last statement returns: %s returns %j', async (source, rawData) => {
     expect(await run(source)).toMatchObject({ state: 'Success', rawData })
   })
 
-  it('gives the reason why the promise at its end failed', async () => {
+  it('returns the reason why the promise at its end failed', async () => {
     const { rawData } = await run('async function execute() { throw new Error("no luck") }\nexecute()')
     expect(rawData?.['error']).toContain('no luck')
   })
@@ -163,7 +163,7 @@ describe('script', () => {
       ['options.internalState = { n: 2 }; throw new Error("no luck")'],
       ['options.internalState = { n: 2 }; return 5'],
       ['options.internalState = { n: 2 }; send("refused")'],
-    ])('stays as it was when the run gives Error: %s', async (source) => {
+    ])('stays as it was when the run returns Error: %s', async (source) => {
       const ran = await run(source, { internalState: { n: 1 } })
       expect([ran.state, ran.internalState]).toEqual(['Error', undefined])
     })

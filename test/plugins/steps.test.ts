@@ -62,7 +62,7 @@ describe('a comparison given as data', () => {
     )
   })
 
-  it.each(comparing)('says what $name makes of what is no number, or leaves it open', (plug) => {
+  it.each(comparing)('says what $name makes of what is not a number, or leaves it open', (plug) => {
     const other = fc.oneof(
       fc.constantFrom(
         null,

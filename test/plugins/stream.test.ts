@@ -9,7 +9,7 @@ describe('stream', () => {
     ['of the node', { nodeResource: 'boiler-1', taskResource: 'house' }, { stream: message, id: 'boiler-1' }],
     ['of the task', { taskResource: 'house' }, { stream: message, id: 'house' }],
     ['of neither', {}, { stream: message }],
-  ])('gives the message and the resource %s', (_, resources, rawData) => {
+  ])('returns the message and the resource %s', (_, resources, rawData) => {
     const ran = runPlug(stream, { message, ...resources })
     expect(ran.state).toBe('Data')
     expect(ran.rawData).toStrictEqual(rawData)

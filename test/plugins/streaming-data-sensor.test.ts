@@ -22,7 +22,7 @@ describe('streamingDataSensor', () => {
     )
   })
 
-  it('gives the parameter, the threshold as a number and the value', () => {
+  it('returns the parameter, the threshold as a number and the value', () => {
     const message = { temperature: '26.5', setpoint: 25 }
     const ran = runPlug(streamingDataSensor, {
       properties: { parameter: 'temperature', threshold: 'setpoint' },

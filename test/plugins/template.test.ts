@@ -3,7 +3,7 @@ import { startBuiltins } from '../support/builtin-task.ts'
 import { sensor } from '../support/rule-nodes.ts'
 
 describe('template', () => {
-  it('gives the text with raw data filled in', async () => {
+  it('returns the text with raw data filled in', async () => {
     const live = await startBuiltins({
       sensors: [
         { label: 's', name: 'stream', resource: '$', sequence: 1 },

@@ -13,7 +13,7 @@ describe('transformer', () => {
     ['{ f: t * 1.8 + 32, n: nodes.n.rawData.v }', { f: 68, n: 3 }],
     ['({ doubled: list.map(x => x * 2) })', { doubled: [2, 4] }],
     ['{ s: $${nodes.n.rawData.v} + 1 }', { s: 4 }],
-  ])('%s gives %j', (text, rawData) => {
+  ])('%s returns %j', (text, rawData) => {
     expect(run(text)).toMatchObject({ state: 'Success', rawData })
   })
 
@@ -23,13 +23,13 @@ describe('transformer', () => {
     ['{ ratio: t / 0 }', 'the expression returned result.ratio, which is Infinity'],
     ['{ list: [t % 0] }', 'the expression returned result.list[0], which is NaN'],
     ['{ x: gone + 1 }', '"gone" has no value'],
-  ])('%s gives Error, and no failure: %s', (text, reason) => {
+  ])('%s returns Error, and no failure: %s', (text, reason) => {
     const ran = run(text)
     expect(ran.state).toBe('Error')
     expect(ran.rawData?.['error']).toContain(reason)
   })
 
-  it('refuses what is no expression', () => {
+  it('refuses what is not an expression', () => {
     expect(checkPlug(transformer, { transformer: '{ a: ' }).join()).toContain('column')
   })
 

@@ -8,7 +8,7 @@ import { checkPlug, runPlug } from '../support/plug-context.ts'
 import { runSeries, statesOf } from '../support/plug-series.ts'
 
 describe('windowStats', () => {
-  it('gives every statistic over the last samples', () => {
+  it('returns every statistic over the last samples', () => {
     const ran = runSeries(
       windowStats,
       { value: 'v', samples: 3, statistic: 'max' },

@@ -665,7 +665,7 @@ describe('listening changes nothing', () => {
     expect(calls).toEqual(await play(new Run('no rows', false), given, false))
   })
 
-  it('who listens hears what there is to hear without rows', async () => {
+  it('who listens receives what there is to hear without rows', async () => {
     await fc.assert(
       fc.asyncProperty(evenCases, async (given) => {
         const rows = new Run('nobody')
@@ -680,7 +680,7 @@ describe('listening changes nothing', () => {
     )
   })
 
-  it('values that are no numbers do without rows what they do in rows', async () => {
+  it('values that are not numbers do without rows what they do in rows', async () => {
     await fc.assert(
       fc.asyncProperty(oddCases, async (given) => {
         const rows = new Run('nobody', false)

@@ -50,7 +50,7 @@ describe('a task', () => {
 })
 
 describe('a recording', () => {
-  it('gives the same events simulated and live', async () => {
+  it('returns the same events simulated and live', async () => {
     const cases = caseArbitrary(ruleArbitrary(), { recordingOnly: true })
     await fc.assert(
       fc.asyncProperty(cases, async ({ rule, script }) => {

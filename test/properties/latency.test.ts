@@ -113,7 +113,7 @@ describe('a simulation', () => {
   const turns = fc.array(fc.nat(6), { minLength: 2, maxLength: 5 })
   const cases = latencyCases().map(recorded)
 
-  it('gives equal bytes of events, whichever sensor answers first', () =>
+  it('returns equal bytes of events, whichever sensor answers first', () =>
     fc.assert(
       fc.asyncProperty(cases, turns, async (given, latencies) => {
         const bytes = async (these: readonly number[]): Promise<string[]> => {

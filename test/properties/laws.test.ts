@@ -96,7 +96,7 @@ describe('why', () => {
       }
     }))
 
-  it('tells the whole chain of triggers from a node that no trigger ran', () =>
+  it('reports the whole chain of triggers from a node that no trigger ran', () =>
     always((events, rule) => {
       for (const { source, why } of events.filter(isFired)) {
         const destinations = (why?.via ?? []).map((step) => step.destination)

@@ -156,7 +156,7 @@ function told(prepare: () => Prepared): unknown {
 
 // Holds STRUCT-1
 describe('a preparer that knows other rules', () => {
-  it('gives what one gives that knows none', () => {
+  it('returns what one returns that knows none', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(change, request), { minLength: 2, maxLength: 8 }), (all) => {
         const knowing = new Preparer(plugs)

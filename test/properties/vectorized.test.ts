@@ -402,7 +402,7 @@ describe('many tasks of one form that hear one resource', () => {
   })
 
   // Holds VECTORFAIL-1, UNKNOWN-1
-  it('take what is no number as each would alone', async () => {
+  it('take what is not a number as each would alone', async () => {
     const read = vi.spyOn(VectorFailures.prototype, 'read')
     await fc.assert(
       fc.asyncProperty(unevenCases, async (given) => {

@@ -13,7 +13,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 describe('JSON on its way in', () => {
-  it('is the text that JSON gives, for whatever is plain JSON', () => {
+  it('is the text that JSON returns, for whatever is plain JSON', () => {
     const plain = fc
       .jsonValue()
       .filter((value) => !/"(?:__proto__|constructor|prototype)":/.test(JSON.stringify(value)))

@@ -38,12 +38,12 @@ describe('the fields of a document', () => {
 })
 
 describe('specifications', () => {
-  it('are told apart by version and types, not by their functions', async () => {
+  it('are distinguished by version and types, not by their functions', async () => {
     const specs = new Specs()
     const known = specs.know(THINGS)
     expect(specs.know({ ...THINGS }).fields.map((field) => field.type)).toEqual(known.fields.map((field) => field.type))
     const failure = await failureOf(() => specs.know({ ...THINGS, version: 2 }))
-    expect(failure.message).toMatch(/things came with two specifications: version 1 .* and version 2/)
+    expect(failure.message).toMatch(/things was opened with two specifications: version 1 .* and version 2/)
   })
 
   it('name lists of fields that are asked about together, each 2 to 4 different ones that have an order', async () => {
@@ -84,7 +84,7 @@ describe('specifications', () => {
     const specs = new Specs()
     specs.know(THINGS)
     const failure = await failureOf(() => specs.know({ ...THINGS, together: [['status', 'size']] }))
-    expect(failure.message).toMatch(/things came with two specifications/)
+    expect(failure.message).toMatch(/things was opened with two specifications/)
   })
 
   it('report everything that is wrong with one', async () => {

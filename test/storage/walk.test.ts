@@ -47,7 +47,7 @@ describe('portions', () => {
 })
 
 describe('walk', () => {
-  it('gives those that fit, one by one', async () => {
+  it('returns the ones that fit, one by one', async () => {
     const read: string[] = []
     for await (const { id } of walk(await lamps(5), areOn, 2)) read.push(id)
     expect(read).toEqual(['lamp-0', 'lamp-2', 'lamp-4'])

@@ -156,7 +156,7 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/services/converter/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
   { from: 'src/services/objects/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
   { from: 'src/services/*/**', doors: OF_SERVICES, packages: ANYTHING, pure: false },
-  // Work that services leave for later; the machine's time and randomness are passed in
+  // Background jobs of services; the machine's time and randomness are passed in
   { from: 'src/jobs/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
   // The log that all external input goes through
   { from: 'src/log/**', doors: ['#kernel', '#storage', '#platform'], packages: [], pure: true },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { anchorsOf, fencedBlocks, markedPart, relativeLinks } from './read-markdown.ts'
 
 describe('fencedBlocks', () => {
-  it('gives language, text and first line of each block', () => {
+  it('returns language, text and first line of each block', () => {
     const markdown = 'Text\n```ts\nconst a = 1\n\nconst b = 2\n```\n\n```\nplain\n```\n'
     expect(fencedBlocks(markdown)).toEqual([
       { language: 'ts', text: 'const a = 1\n\nconst b = 2', line: 3, notRun: undefined, printedBy: undefined },
@@ -32,7 +32,7 @@ describe('fencedBlocks', () => {
 })
 
 describe('relativeLinks', () => {
-  it('gives targets in the checkout with their fragments, and leaves the rest out', () => {
+  it('returns targets in the checkout with their fragments, and leaves the rest out', () => {
     const markdown =
       '[a](LICENSE) ![b](docs/b.png "title") [c](https://example.com) [d](#part) [e](src/x.ts#L3)\n```\n[f](no)\n```\n'
     expect(relativeLinks(markdown)).toEqual(['LICENSE', 'docs/b.png', '#part', 'src/x.ts#L3'])
@@ -40,7 +40,7 @@ describe('relativeLinks', () => {
 })
 
 describe('anchorsOf', () => {
-  it('gives headings as GitHub names them, and anchors of the page, but nothing of blocks', () => {
+  it('returns headings as GitHub names them, and anchors of the page, but nothing of blocks', () => {
     const markdown = '# A rule\n## `retryConfig`, and more\n<a id="sensor-x"></a>\n```md\n# no\n```\n'
     expect([...anchorsOf(markdown)]).toEqual(['a-rule', 'retryconfig-and-more', 'sensor-x'])
   })

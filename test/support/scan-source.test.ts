@@ -47,7 +47,7 @@ describe('scanSource', () => {
     expect(specifiers(source)).toEqual([])
   })
 
-  it('gives the line of an import', () => {
+  it('returns the line of an import', () => {
     expect(scanSource("\n\nimport a from './a.ts'\n").imports).toEqual([{ specifier: './a.ts', line: 3 }])
   })
 

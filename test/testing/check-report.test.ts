@@ -48,7 +48,7 @@ describe('the report of a check', () => {
     expect(printed[0]).toMatch(/^ {2}alarm {2}fired \d+ times, in \d+ % of the cases$/m)
   })
 
-  it('tells what was never met, and fails when cover wants it', async () => {
+  it('reports what was never met, and fails when cover wants it', async () => {
     const cold = { ...options, metrics: { t: readings(60, 89), on: fc.boolean() } }
     const report = await checkRule(rule, holds, { ...cold, cover: false })
     expect(report.neverMet).toEqual(
@@ -128,7 +128,7 @@ describe('variables and metadata of a case', () => {
     relations: [],
     triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
   }
-  it('are drawn, and told when they fail', async () => {
+  it('are drawn, and reported when they fail', async () => {
     const variables = { limit: fc.integer({ min: 70, max: 110 }) }
     const seen = new Set<unknown>()
     await checkRule(limited, (run) => void seen.add(run.variables?.['limit']), { ...options, variables })

@@ -87,7 +87,7 @@ describe('checkRule', () => {
   })
 
   it.each<[string, PropertyLike, string]>([
-    ['false', (run) => run.firings('alarm').length === 0, 'it answers false'],
+    ['false', (run) => run.firings('alarm').length === 0, 'it returned false'],
     ['a text', ({ events }) => (events.some(({ type }) => type === 'fired') ? 'it rang' : undefined), 'it rang'],
     [
       'a thrown error',
@@ -106,7 +106,7 @@ describe('checkRule', () => {
     expect((await failureOf(property)).message).toContain(text)
   })
 
-  it('tells after which messages the process dies when that is what matters', async () => {
+  it('reports after which messages the process dies when that is what matters', async () => {
     const forgetful = sensorPlug('forgetful', ['New', 'Old'], (context) =>
       seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
     )
@@ -144,12 +144,12 @@ describe('checkRule', () => {
       { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' },
       '"x" is not a valid duration',
     ],
-    ['a tail below nothing', { tail: -1 }, 'the tail is -1; give a length of time such as 1h'],
+    ['a tail below nothing', { tail: -1 }, 'the tail is -1; use a length of time such as 1h'],
   ])('refuses %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
   })
 
-  it('asks what the devices send when it is not told', async () => {
+  it('asks what the devices send when that is not set', async () => {
     await expect(checkRule(rule, coolDownRespected(), { plugs: builtins })).rejects.toThrow(
       'give metrics: { temperature: readings(60, 120) }, or messages',
     )
@@ -171,7 +171,7 @@ describe('plugs that take their time', () => {
       },
     })
 
-  it('are waited for in several cases at once, and in no more than it is told', async () => {
+  it('are waited for in several cases at once, and in no more than the limit', async () => {
     const waiting = new Set<() => void>()
     let most = 0
     let isOpen = false
@@ -190,7 +190,7 @@ describe('plugs that take their time', () => {
     await expect(checkRule(rule, deterministic(), { ...options, concurrency: 0 })).rejects.toThrow('concurrency is 0')
   })
 
-  it('change nothing about what is found, and told', async () => {
+  it('change nothing about what is found, and reported', async () => {
     const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
     const few: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 6
     const told = async (concurrency: number, answer: () => Promise<void>) =>

@@ -99,7 +99,7 @@ describe('programs and commands', () => {
     expect(walked.size).toBeGreaterThan(5)
   })
 
-  it('are told apart: what is in a shell block runs, belongs to a walk, or says why it does not run', () => {
+  it('are distinguished: what is in a shell block runs, belongs to a walk, or says why it does not run', () => {
     const odd = commands.filter(({ text }) => !/^npx reflexarc(?=\s)/.test(text.trim()))
     expect(odd.map(({ page, line, text }) => `${page}:${line}: ${text}`)).toEqual([])
   })

@@ -159,6 +159,6 @@ export class AheadContext implements PlugContext, Scope {
 
   #refuse(what: string): never {
     const { name } = this.#node.call.plug
-    throw new AppError('PLUG_FAILED', `plug ${name} declares that it reads the message alone, and asks for ${what}`)
+    throw new AppError('PLUG_FAILED', `plug ${name} declares that it reads only the message, but reads ${what}`)
   }
 }

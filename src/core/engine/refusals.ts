@@ -34,7 +34,7 @@ export function wrongStatus(action: string, task: Task): AppError {
 }
 
 export function taskExists(id: string, instead: string): AppError {
-  return new AppError('VALIDATION', `there is a task ${id} already; ${instead}`)
+  return new AppError('VALIDATION', `task ${id} already exists; ${instead}`)
 }
 
 export function requireFormat({ format }: SavedTask): void {
@@ -61,7 +61,7 @@ export function requirePushed(label: string, value: { readonly state?: unknown; 
   const fault = rawData === undefined ? undefined : jsonFault(rawData, 'rawData')
   if (fault !== undefined) throw new AppError('VALIDATION', `the push to ${label} has ${fault}`)
   if (state === undefined && rawData === undefined) {
-    throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
+    throw new AppError('VALIDATION', `nothing was pushed to ${label}; set a state, rawData, or both`)
   }
 }
 

@@ -154,7 +154,7 @@ function stateProblems(kind: unknown, states: unknown): Issue[] {
     seen.add(state)
     if (typeof state !== 'string' || state.trim() === '')
       return [problem(path, `${shown(state)} is not a valid state`, 'use text that is not blank')]
-    if (state === '*') return [problem(path, 'the state "*" stands for any state in triggers', 'use another name')]
+    if (state === '*') return [problem(path, 'the state "*" means any state in triggers', 'use another name')]
     return FORBIDDEN_KEYS.has(state) ? [problem(path, `the state "${state}" is not allowed`, 'use another name')] : []
   })
 }

@@ -76,7 +76,7 @@ export function resolveVariables(
 }
 
 export function reportMissingVariable(name: string, path: string, report: Report): void {
-  report.error('VARIABLE', path, `Variable '${name}' not found`, `give variables.${name} a value`, { variable: name })
+  report.error('VARIABLE', path, `Variable '${name}' not found`, `set variables.${name}`, { variable: name })
 }
 
 function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, path: string, report: Report): unknown {

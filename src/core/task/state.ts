@@ -13,7 +13,7 @@ export interface Observed {
   /** last known state; survives a reset, but not an eviction */
   memory: number
   previous: number
-  /** like `previous`, or the memory when that state was unknown */
+  /** like `previous`; if that state was unknown, the last known state */
   before: number
   since: number
   lost: number

@@ -234,11 +234,7 @@ class Walk {
       throw new Stop(this.#at, 'comments are not allowed in JSON', 'remove it, or use a note of the rule')
     const char = this.#text[this.#at] ?? ''
     if (char === "'" || char === '`')
-      throw new Stop(
-        this.#at,
-        `${wanted} stands in ${char === "'" ? 'single quotes' : 'backticks'}`,
-        'use double quotes',
-      )
+      throw new Stop(this.#at, `${wanted} is in ${char === "'" ? 'single quotes' : 'backticks'}`, 'use double quotes')
     if (char === '“' || char === '”')
       throw new Stop(this.#at, `${wanted} is in typographic quotes`, 'use plain double quotes: "')
   }

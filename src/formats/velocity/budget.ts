@@ -67,7 +67,7 @@ export class Budget {
   #look(): void {
     this.#nextLook = this.#steps + STRIDE
     if (this.#steps > this.limits.steps) {
-      throw new Fault('limit', `it takes more than ${this.limits.steps} steps; use shorter loops`)
+      throw new Fault('limit', `it needs more than ${this.limits.steps} steps; use shorter loops`)
     }
     const now = this.#now()
     // caps the time, because a busy machine may suspend the process in between

@@ -116,7 +116,7 @@ function requireScopeOf(request: FastifyRequest, rights: Rights): void {
   const isSocket = socketScope !== undefined && isUpgrade(request)
   // only unknown paths have no scope (MOUNT-4)
   const needed = isSocket ? socketScope : (scope ?? 'any')
-  if (needed === 'public' || needed === 'loopback') return
+  if (needed === 'public') return
   if (needed !== 'any') return requireScope(rights, needed, ...(orDevice ? (['device'] as const) : []))
   // keys for provisioning may do nothing else
   if (rights.scopes.every((one) => one === 'provision')) requireScope(rights, 'read')

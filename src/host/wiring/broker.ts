@@ -38,7 +38,7 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
     series: async (query) => {
       const answer = await (await reading()).series.query(query)
       if ('series' in answer) return { ...answer }
-      throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
+      throw new AppError('VALIDATION', 'plugs request one series at a time; use an object, not an array')
     },
   }
 }

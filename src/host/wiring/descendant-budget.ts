@@ -102,11 +102,13 @@ export class DescendantBudget {
     if (isPast(loop.toldAt, time, LINE_MS) && isPast(this.#toldAt, time, ANY_LINE_MS)) {
       loop.toldAt = time
       this.#toldAt = time
-      warn(`tenant ${tenant}: ${sentenceOf(loop)}; more than ${most} messages, commands and alarms came of one arrival`)
+      warn(
+        `tenant ${tenant}: ${sentenceOf(loop)}; more than ${most} messages, commands and alarms were caused by one incoming message`,
+      )
     }
     return new AppError(
       'TOO_LARGE',
-      `${most} messages, commands and alarms came of one arrival already, and rules may not make more of it: ${sentenceOf(loop)}; break the ring of rules, or start the host with a larger --max-descendants`,
+      `${most} messages, commands and alarms were already caused by one incoming message, which is the limit: ${sentenceOf(loop)}; break the ring of rules, or start the host with a larger --max-descendants`,
     )
   }
 }

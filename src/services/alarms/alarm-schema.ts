@@ -146,7 +146,7 @@ export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 function nothingToChange(change: unknown): readonly Problem[] {
   const names = Object.keys(CHANGES)
   if (names.some((one) => Object.hasOwn(change as object, one))) return []
-  return [{ message: 'has nothing to change', suggestion: `give at least one of ${names.join(', ')}` }]
+  return [{ message: 'has nothing to change', suggestion: `set at least one of ${names.join(', ')}` }]
 }
 
 const shownOnly = Object.keys(AlarmSchema.properties).filter((one) => !Object.hasOwn(CHANGES, one))
@@ -226,9 +226,9 @@ const BatchQuerySchema = refined(
     const { ids, ...filters } = query as Readonly<Record<string, unknown>>
     const names = Object.keys(FILTERS).filter((one) => Object.hasOwn(filters, one))
     if (ids !== undefined && names.length > 0)
-      return [{ at: '/ids', message: `stands beside ${names.join(', ')}`, suggestion: 'give ids or filters' }]
+      return [{ at: '/ids', message: `is not allowed beside ${names.join(', ')}`, suggestion: 'use ids or filters' }]
     if (ids !== undefined || names.length > 0) return []
-    const suggestion = `give ids, or at least one of ${Object.keys(FILTERS).join(', ')}`
+    const suggestion = `use ids, or at least one of ${Object.keys(FILTERS).join(', ')}`
     return [{ message: 'selects nothing', suggestion }]
   },
 )

@@ -1,4 +1,4 @@
-/** Composes the alarms service from documents and an event log in the store, and injected neighbouring services. */
+/** Composes the alarms service from its documents and event log in the store, and from other services, which are injected. */
 import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
 import { type JobSlots, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'

@@ -27,7 +27,7 @@ export async function showAll(
 ): Promise<readonly Alarm[]> {
   const records = alarms.reduce((sum, alarm) => sum + historyLength(alarm), 0)
   if (records > MAX_RECORDS) {
-    throw new AppError('TOO_LARGE', `these alarms have ${records} history records; ask for fewer alarms at once`)
+    throw new AppError('TOO_LARGE', `these alarms have ${records} history records; request fewer alarms at once`)
   }
   const all: Alarm[] = []
   for (let from = 0; from < alarms.length; from += SLICE) {

@@ -313,7 +313,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
       server: { exposeHeadRoute: false, wsHandler, config },
       handler: ({ reply }) =>
-        reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: ask for an upgrade' }),
+        reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: request an upgrade' }),
     })
   const subscribing = { query: RESUMING }
   return [

@@ -39,7 +39,7 @@ async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
   const parts = new Form()
   for (const [name, value] of await formEntries(request.headers['content-type'] ?? '', bytes)) {
     if (parts.size >= MAX_PARTS) throw new AppError('VALIDATION', `a form has at most ${MAX_PARTS} parts`)
-    if (parts.has(name)) throw new AppError('VALIDATION', `the part "${name.slice(0, 80)}" is there twice`)
+    if (parts.has(name)) throw new AppError('VALIDATION', `the part "${name.slice(0, 80)}" occurs twice`)
     const text = typeof value === 'string' ? value : bodyText(Buffer.from(await value.arrayBuffer()))
     parts.set(name, name === 'topic' ? text : new Payload(text))
   }

@@ -195,7 +195,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       answers: { 200: RebuildSchema, 202: RebuildSchema },
       handler: ({ api, params: { name, version }, query, request, reply }) => {
         if (query.upgrade !== undefined && query.forceVersion !== undefined)
-          throw refuse('the query', [makeIssue('QUERY', '/forceVersion', 'excludes upgrade', 'give one of them')])
+          throw refuse('the query', [makeIssue('QUERY', '/forceVersion', 'excludes upgrade', 'use one of them')])
         const { deploy: overrides } = RebuildBody.read(request.body ?? {})
         const change = api.rebuild(name, version, { ...query, ...(overrides && { overrides }) })
         return sendChange(api, reply, query, change, { done: 200 })

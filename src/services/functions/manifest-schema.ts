@@ -21,7 +21,7 @@ function named<S extends TSchema>(item: S): TArray<S> {
     const items: readonly unknown[] = Array.isArray(list) ? list : []
     const names = items.map((one) => (isPlainObject(one) ? one['name'] : one))
     const twice = names.find((name, at) => typeof name === 'string' && names.indexOf(name) !== at)
-    return twice === undefined ? [] : [{ message: `${shown(twice)} is there twice` }]
+    return twice === undefined ? [] : [{ message: `${shown(twice)} occurs twice` }]
   })
 }
 

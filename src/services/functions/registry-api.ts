@@ -257,7 +257,7 @@ function filesBody(base: string, names: readonly string[]): object {
 function schemaOf(id: string): object {
   const schema = SCHEMAS.get(id)
   if (schema === undefined)
-    throw new AppError('NOT_FOUND', `No schema '${id.slice(0, 100)}'; there are ${[...SCHEMAS.keys()].join(', ')}`)
+    throw new AppError('NOT_FOUND', `No schema '${id.slice(0, 100)}'; use one of ${[...SCHEMAS.keys()].join(', ')}`)
   return schema
 }
 

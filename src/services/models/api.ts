@@ -180,7 +180,7 @@ async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>
   const issues = new Issues('FORM', 20)
   const fields = new Map<string, string | Uint8Array>()
   for (const [name, value] of await formEntries(type, bytes)) {
-    if (fields.has(name)) issues.wrong(`/${name.slice(0, 80)}`, 'is there twice')
+    if (fields.has(name)) issues.wrong(`/${name.slice(0, 80)}`, 'occurs twice')
     const isText = typeof value === 'string'
     if (name === 'file') fields.set(name, isText ? Buffer.from(value) : new Uint8Array(await value.arrayBuffer()))
     else fields.set(name, isText ? value : await value.text())

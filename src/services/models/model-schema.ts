@@ -240,7 +240,7 @@ const ChangeSchema = refined(
     if (outer === undefined && inner === undefined)
       return [{ at: '/description', message: 'is missing', suggestion: CHANGE }]
     if (outer === undefined || inner === undefined) return []
-    return [{ at: '/metadata/description', message: 'is there twice', suggestion: 'leave one of them out' }]
+    return [{ at: '/metadata/description', message: 'occurs twice', suggestion: 'leave one of them out' }]
   },
 )
 export const ModelChange = checked(ChangeSchema, { subject: 'the change', type: 'PATCH' })

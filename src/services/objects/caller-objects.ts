@@ -196,7 +196,7 @@ export class CallerObjects implements ObjectsApi {
     const found = this.#dependencies.buckets.find(({ alias, name }) => alias === bucket || name === bucket)
     if (found !== undefined) return found
     const known = this.#dependencies.buckets.map(({ alias }) => alias).join(', ')
-    throw new AppError('NOT_FOUND', `The bucket ${shown(bucket)} does not exist; there are ${known}`)
+    throw new AppError('NOT_FOUND', `The bucket ${shown(bucket)} does not exist; use one of ${known}`)
   }
 
   #with(bucket: string, ...rights: readonly BucketRight[]): ObjectBucket {
@@ -208,7 +208,7 @@ export class CallerObjects implements ObjectsApi {
 
 function refuseHiddenPath(path: string, all: boolean): void {
   if (all || !hasHiddenPart(path)) return
-  throw new AppError('FORBIDDEN', `The path ${shown(path)} has a hidden part; ask for all=true to write there`)
+  throw new AppError('FORBIDDEN', `The path ${shown(path)} has a hidden part; set all=true to write there`)
 }
 
 function lengthOf({

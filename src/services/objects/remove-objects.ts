@@ -26,10 +26,7 @@ async function removeFolder(table: ObjectTable, writer: ObjectWriter, { bucket, 
   if (found === undefined) throw nothingAt(bucket, path)
   const inside = await objectsFrom(table, bucket, path, { limit: 2 })
   if (inside.some(({ value }) => value.path !== folderMark(path))) {
-    throw new AppError(
-      'CONFLICT',
-      `The folder ${path} is not empty; remove what is in it first, or ask for recursive=true`,
-    )
+    throw new AppError('CONFLICT', `The folder ${path} is not empty; remove what is in it first, or set recursive=true`)
   }
   await writer.removeOne(bucket, folderMark(path))
   return { paths: [path], count: 1 }
@@ -87,7 +84,7 @@ async function refuseHidden(table: ObjectTable, bucket: string, path: string): P
     if (hidden !== undefined) {
       throw new AppError(
         'CONFLICT',
-        `${path} has hidden objects, such as ${hidden.value.path}; ask for all=true to remove them too`,
+        `${path} has hidden objects, such as ${hidden.value.path}; set all=true to remove them too`,
       )
     }
     if (found.length < SLICE) return

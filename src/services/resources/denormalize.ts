@@ -4,7 +4,7 @@ import type { Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { AttributeOrigin } from './resource-schema.ts'
 
-/** Not inherited, like names that start with `$`, which are bookkeeping of the type. */
+/** These attributes are not inherited. Neither are names that start with `$`, which the type uses for bookkeeping. */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
 
 export function isInherited(attribute: string): boolean {

@@ -70,7 +70,7 @@ async function failed(
   const id = idOf(item)
   if (!(error instanceof AppError)) {
     logger?.error(`bulk operation ${job.id}, ${operationData(job).operation.entity} ${id}: ${messageOf(error)}`)
-    return { statusCode: 500, error: 'an internal error; the log has it' }
+    return { statusCode: 500, error: 'an internal error; see the log of the host' }
   }
   // the failure is not due to the item, so the job is retried
   if (error.status >= 500) throw error

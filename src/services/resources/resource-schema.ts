@@ -211,7 +211,7 @@ export const Operation = checked(
         ? []
         : [{ at: `/query/${other}`, message: `is not supported`, suggestion: `write ${list}` }]),
       ...(list === 'resources' && new Set(ids).size < ids.length
-        ? [{ at: '/query/resources', message: 'an id is there twice', suggestion: 'write each resource once' }]
+        ? [{ at: '/query/resources', message: 'an id occurs twice', suggestion: 'write each resource once' }]
         : []),
       ...taken
         .filter((name) => ownValue(parameters, name) !== undefined)

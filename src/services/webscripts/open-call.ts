@@ -120,7 +120,7 @@ export class OpenCall {
       if (!this.#pieces.destroyed) this.#pieces.push(null)
       return
     }
-    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
+    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it returned no answer', { cause: 'answer' })
     const head = headOf(answer)
     const body = bodyOf(answer)
     this.#sent = Buffer.byteLength(body)
@@ -178,7 +178,7 @@ export class OpenCall {
     return new Promise((resolve, reject) => {
       const cancel = this.#times.later(STALL_MS, () => {
         this.#resume = undefined
-        pieces.destroy(new Error('the client takes nothing'))
+        pieces.destroy(new Error('the client stopped reading'))
         reject(refused(`the client took nothing for ${STALL_MS} ms`))
       })
       this.#resume = () => {

@@ -61,7 +61,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
 
   /** Resolves after the commit. `weight`: approximate number of characters. */
   submit(job: Job, weight: number): Promise<Answer> {
-    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is written any more'))
+    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed and does not accept writes'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, weight, since: performance.now(), resolve, reject })
       this.#weight += weight

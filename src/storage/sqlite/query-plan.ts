@@ -112,8 +112,8 @@ function coveringOf({ form, where }: Planned, begins?: string): string | undefin
 }
 
 /**
- * Read twice, first to find the rank at which the page ends, so that only the page is sorted and looked up.
- * From its end, since later keys of a range are often newer.
+ * Reads the index twice: first to find the rank at which the page ends, so that only the page is sorted and looked up.
+ * The index is read from its end, because later keys of a range are often newer.
  */
 function siftedOf(planned: Planned, depth: number): Source | undefined {
   const { form, tenant, where, wide } = planned

@@ -35,7 +35,7 @@ export class ReaderPool {
 
   /** The type of the result depends on the kind of read. */
   read<Answer>(read: StoreRead): Promise<Answer> {
-    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed: nothing is read any more'))
+    if (this.#closed) return Promise.reject(new AppError('CLOSED', 'the store is closed and does not accept reads'))
     return new Promise<Answer>((resolve, reject) => {
       this.#waiting.push({ read, resolve: (answer) => resolve(answer as Answer), reject })
       if (this.#idle.length > 0 || this.#working < this.#most) void this.#work()

@@ -21,7 +21,7 @@ export interface SeriesWriterData {
   readonly waiting: number
 }
 
-/** number of unfolded samples that starts a fold after a pause; each fold rewrites a page of each series */
+/** number of unfolded samples at which a pause starts a fold; a fold rewrites a page of each series */
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000

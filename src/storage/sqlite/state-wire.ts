@@ -131,7 +131,7 @@ interface Reading<Item> {
 function reading<Item>(list: readonly Item[]): Reading<Item> {
   let at = 0
   const next = (): Item => {
-    if (at >= list.length) throw new Error('what came from the other thread ends too early')
+    if (at >= list.length) throw new Error('the message of the other thread is incomplete')
     // the index is below the length, so the item exists; it may itself be null
     return list[at++] as Item
   }

@@ -291,7 +291,7 @@ function startOf(start: number | string | undefined): number | undefined {
   if (start === undefined) return undefined
   const time = typeof start === 'number' ? start : isoInstant(start)
   if (Number.isFinite(time)) return time
-  throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
+  throw new AppError('VALIDATION', `start is ${String(start)}; use epoch ms or an ISO 8601 time`)
 }
 
 function spoilt(values: Record<string, unknown>, trouble: Trouble | undefined, n: number): Record<string, unknown> {

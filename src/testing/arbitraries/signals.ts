@@ -67,7 +67,7 @@ export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal
   )
   const [low, high] = [shortest ?? 0, longest ?? 0]
   if (low > high)
-    throw new AppError('VALIDATION', `episodes: lasts goes from ${low} to ${high} ms; give the shortest first`)
+    throw new AppError('VALIDATION', `episodes: lasts goes from ${low} to ${high} ms; put the shortest first`)
   const draw = fc.record({ calm, event, begins: fc.nat(9), share: fc.integer({ min: 0, max: 100 }) })
   return signal<{ calm: Value; event: Value; begins: number; share: number }, number>(
     draw,
@@ -85,5 +85,5 @@ function isRange(lasts: Episodes<unknown>['lasts']): lasts is readonly [number |
 
 function requireRange(name: string, min: number, max: number): void {
   if (min < max) return
-  throw new AppError('VALIDATION', `${name}(${min}, ${max}): give the lower limit first`)
+  throw new AppError('VALIDATION', `${name}(${min}, ${max}): put the lower limit first`)
 }

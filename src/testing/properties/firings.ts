@@ -60,7 +60,7 @@ export interface WindowOptions {
  */
 export function neverMoreThan(most: number, { within, node }: WindowOptions): RuleProperty {
   if (!Number.isInteger(most) || most < 0)
-    throw new AppError('VALIDATION', `neverMoreThan(${most}): give a whole number of firings from 0`)
+    throw new AppError('VALIDATION', `neverMoreThan(${most}): use a whole number of firings from 0`)
   const window = spanOf(within, 'neverMoreThan: within')
   return monitored<Readonly<Record<string, readonly number[]>>>(
     {

@@ -16,7 +16,7 @@ import type { RuleProperty } from '../property.ts'
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
   if (!Number.isFinite(ms) || ms === 0)
-    throw new AppError('VALIDATION', `shiftedInTime(${String(by)}): give a length of time such as 7d`)
+    throw new AppError('VALIDATION', `shiftedInTime(${String(by)}): use a length of time such as 7d`)
   return {
     name: `everything ${typeof by === 'number' ? `${by} ms` : by} later fires the same`,
     async check(run) {

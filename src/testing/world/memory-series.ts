@@ -96,7 +96,7 @@ async function open(now: () => number): Promise<Opened> {
     async readSeries(query) {
       const answer = await series.query(query)
       if ('series' in answer) return { ...answer }
-      throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
+      throw new AppError('VALIDATION', 'plugs request one series at a time; use an object, not an array')
     },
   }
 }

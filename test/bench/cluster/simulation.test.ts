@@ -67,7 +67,7 @@ describe('a simulated cluster', () => {
 
   it('with one message under way has the next one wait for what the task takes of the one before', () => {
     const { perSecond, transactionsPerMessage } = simulate({}, { window: 1, networkMs: 1, flushMs: 4 })
-    // two transactions, each of two journeys to the database and back, and a flush
+    // two transactions, each with two round trips to the database and a flush
     expect(near(1_000 / (2 * (4 + 4)), perSecond), `${perSecond}`).toBe(true)
     expect(transactionsPerMessage).toBeCloseTo(3, 1)
   })

@@ -34,7 +34,7 @@ async function read(content: string | Uint8Array, settings: Settings = {}) {
 const T0 = Date.parse('2025-01-15T08:00:00Z')
 
 describe('a CSV recording', () => {
-  it('gives a message per row: numbers, booleans, NaN, text, and nothing for an empty cell', async () => {
+  it('returns a message per row: numbers, booleans, NaN, text, and nothing for an empty cell', async () => {
     const { recording, messages } = await read(
       'timestamp,resource,t,on,bad,gap,note\n2025-01-15T08:00:00Z,r1,-150.5,TRUE,NaN,,"a ""b"", c"\n',
     )
@@ -132,7 +132,7 @@ describe('a CSV recording', () => {
 })
 
 describe('an NDJSON recording', () => {
-  it('gives a message per line with its time as epoch ms', async () => {
+  it('returns a message per line with its time as epoch ms', async () => {
     const { recording, messages } = await read(
       '\n  {"resource":"r","timestamp":"2025-01-15T09:00:00+01:00","t":[1,{"a":null}]}\n\n{"timestamp":1736928001000,"t":2}\n',
       { resource: 'own' },

@@ -31,7 +31,7 @@ describe('Timeline', () => {
     )
   })
 
-  it('gives each of several firings of one moment its own answer', () => {
+  it('assigns each of several firings of one moment its own answer', () => {
     const events = [fired('a'), fired('b'), answered('b', 'from b'), answered('a', 'from a')]
     expect(
       print(events)

@@ -31,7 +31,7 @@ const waiting = (node: string, wakeAt?: number): SavedExecution => {
 const lines = (more: Partial<SavedState>) => waitingLines({ ...idle, ...more }, zoneOf('UTC'))
 
 describe('waitingLines', () => {
-  it('gives no hint for a call that no clock can end', () => {
+  it('returns no hint for a call that no clock can end', () => {
     expect(lines({ executing: [waiting('a')] })).toEqual(['1 execution still at work at the end: a'])
   })
 

@@ -1,4 +1,4 @@
-/** Hosts of a cluster over one store in memory, each of which can stand still in the middle of whatever it does. */
+/** Hosts of a cluster over one store in memory, each of which can stall at any point. */
 import { HOST_RECORDS } from '../../../src/cluster/placement/cluster-records.ts'
 import { OpenTenants } from '../../../src/cluster/placement/open-tenants.ts'
 import { Placement, TTL_MS } from '../../../src/cluster/placement/placement.ts'

@@ -41,7 +41,7 @@ describe('what is open of tenants', () => {
     expect(lines).toEqual([`another host took over ${whose}; this host dropped its state of these tenants`])
   })
 
-  it('is opened once for all who ask at once, and for a new term anew', async () => {
+  it('is opened once for all who ask at once, and for a new term again', async () => {
     const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, opened, closed } = tenantsAt(place)
     const [one, two] = await Promise.all([tenants.opened('acme'), tenants.opened('acme')])

@@ -44,7 +44,7 @@ describe('who has which slots', () => {
     expect(cluster.placementOf(1).owned).toBe(SLOTS)
   })
 
-  it('where the store tells who is there, a dead host is gone at the second look, and one that comes back is not', async () => {
+  it('where the store reports who is there, a dead host is gone at the second look, and one that comes back is not', async () => {
     cluster.isTelling = true
     cluster.join(1)
     await cluster.lookAll(3)

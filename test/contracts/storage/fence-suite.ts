@@ -1,4 +1,4 @@
-/** Conformance of fences: who took one last is the only one that writes. `describeFence(name, medium)`. */
+/** Conformance of fences: only the last holder of a fence can write. `describeFence(name, medium)`. */
 import { expect } from 'vitest'
 import type { AppError } from '../../../src/kernel/errors.ts'
 import type { Storage, Store } from '../../../src/storage/contract.ts'

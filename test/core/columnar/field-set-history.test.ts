@@ -159,7 +159,7 @@ describe('a field-set history', () => {
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
 
-  it('gives what was carried until its time is over', () => {
+  it('returns what was carried until its time is over', () => {
     const fieldSets = fieldSetsOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
     expect(carriedValue(fieldSets, 'a', 500, 1000, -1, null)).toBe(1)
     expect(carriedValue(fieldSets, 'a', 1000, 1000, -1, null)).toBeUndefined()

@@ -39,7 +39,7 @@ function placesOf(fired: readonly (readonly boolean[])[], row: number): readonly
 }
 
 describe('the history of firings', () => {
-  it('tells how often each row fired, when last and when last but one', () => {
+  it('reports how often each row fired, when last and when last but one', () => {
     fc.assert(
       fc.property(cases, (one) => {
         const history = historyOf(one)
@@ -84,7 +84,7 @@ describe('the history of firings', () => {
     )
   })
 
-  it('begins anew', () => {
+  it('begins again', () => {
     const history = historyOf({
       rows: 40,
       fired: Array.from({ length: 9 }, () => Array.from({ length: 40 }, () => true)),

@@ -219,7 +219,7 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
   })
 
-  it('gives up its row when its actuator fails all the time', async () => {
+  it('leaves its row when its actuator fails all the time', async () => {
     const { send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'fails' }] }))
     for (let i = 0; i < 60; i++) send({ a: 30, b: 1 })
     expect(hasRow()).toBe(true)
@@ -249,7 +249,7 @@ describe('a attached task', () => {
     expect(task.node('a0').rawData).toEqual({ collectedTime: 0 })
   })
 
-  it('gives up its row when it is stopped or removed', async () => {
+  it('leaves its row when it is stopped or removed', async () => {
     const { engine, task, hasRow, send } = await attached()
     await engine.stop(task.id)
     expect(hasRow()).toBe(false)

@@ -77,7 +77,7 @@ describe('a call that begins before its turn', () => {
     expect(t.calls.map(({ context }) => context.hops)).toEqual([0, 3])
   })
 
-  it('tells its lines of the log when its turn comes', async () => {
+  it('reports its lines of the log when its turn comes', async () => {
     const t = await ahead()
     t.send(1, 2)
     t.calls[1]?.context.log.warn('ahead')
@@ -102,7 +102,7 @@ describe('a call that begins before its turn', () => {
     expect(t.results()).toEqual(['On', 'ahead took longer than 10000 ms'])
   })
 
-  it('is told to give up when its task stops, and so is one whose message is dropped', async () => {
+  it('is asked to give up when its task stops, and so is one whose message is dropped', async () => {
     const latest = { rule: { task: { type: 'reactive', resource: 'r', whenBusy: 'latest' } } } as const
     const t = await ahead({}, latest)
     t.send(1, 2, 3)

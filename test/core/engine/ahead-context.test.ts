@@ -45,7 +45,7 @@ describe('a call before its turn', () => {
     expect(seen.streamTime()).toBe(500)
   })
 
-  it('keeps its lines of the log until they are told', () => {
+  it('keeps its lines of the log until they are reported', () => {
     const { log, lines } = context()
     log.debug('a')
     log.info('b')
@@ -69,7 +69,7 @@ describe('a call before its turn', () => {
     expect(() => ask(context())).toThrow(
       expect.objectContaining({
         code: 'PLUG_FAILED',
-        message: `plug switch declares that it reads the message alone, and asks for ${what}`,
+        message: `plug switch declares that it reads only the message, but reads ${what}`,
       }),
     )
   })

@@ -44,7 +44,7 @@ describe('a change of a running task that touches nothing', () => {
         triggers: base.triggers?.toReversed() ?? [],
       }),
     ],
-  ])('%s: states, memory, cool-downs and timers stay, and nothing is told', async (_, change) => {
+  ])('%s: states, memory, cool-downs and timers stay, and nothing is reported', async (_, change) => {
     const t = await live(pair(), { script: (plugs) => plugs.say('a', counting) })
     t.send({ b: 'On' })
     t.to(400)
@@ -69,7 +69,7 @@ describe('a change of a running task that touches nothing', () => {
 describe('a change that touches a node', () => {
   const changed = (): Rule => pair({}, { properties: { value: 3 } })
 
-  it('begins that node anew, decides relations again without firing, and leaves the rest', async () => {
+  it('begins that node again, decides relations again without firing, and leaves the rest', async () => {
     const t = await live(pair(), { script: (plugs) => plugs.say('a', counting) })
     t.send({ b: 'On' })
     t.to(10)
@@ -119,7 +119,7 @@ describe('a change that touches a node', () => {
     expect(lost.map(({ node }) => node)).toEqual(touched)
   })
 
-  it('tells cool-downs, memory, timers, calls and effects that are lost', async () => {
+  it('reports cool-downs, memory, timers, calls and effects that are lost', async () => {
     const b = { evictionTime: 900 }
     const t = await live(pair({}, b, { sensors: { a: on('late'), b: on('switch', b) } }), {
       script: (plugs) => {
@@ -196,7 +196,7 @@ describe('clocks', () => {
     })
   const ticks = (t: Awaited<ReturnType<typeof live>>): string[] => t.lines('tick')
 
-  it('begin anew from the moment of the change when they are, also after a restart', async () => {
+  it('begin again from the moment of the change when they are, also after a restart', async () => {
     const t = await live(ticking(100))
     t.to(50)
     t.clear()
@@ -221,7 +221,7 @@ describe('a changed task', () => {
     await expect(t.engine.whatChanges('t', pair())).rejects.toMatchObject({ code: 'WRONG_STATUS' })
   })
 
-  it('hears its new resources and keeps its place among those of the old ones', async () => {
+  it('receives its new resources and keeps its place among those of the old ones', async () => {
     const t = await live(pair())
     await t.engine.start(pair(), { id: 'later' })
     await t.engine.change('t', pair({}, { resource: 'q' }))

@@ -141,7 +141,7 @@ describe('a message on a channel', () => {
     expect(seen.take()).toEqual(['a level 1 at 0 of {level}, hops 0', 'b level 1 at 0 of {level}, hops 0'])
   })
 
-  it('is one invocation with those that come together', async () => {
+  it('is one invocation with the ones that come together', async () => {
     const { seen, engine, events } = await started({
       sensors: [on('a', 'alarmed'), on('b', 'alarmed', { resource: 's' })],
     })

@@ -107,7 +107,7 @@ describe('batches of events', () => {
     expect(first?.at(-1)).toBeUndefined()
   })
 
-  it('hold what the filter lets through, and are not told when that is nothing', async () => {
+  it('hold what the filter lets through, and are not reported when that is nothing', async () => {
     const { engine, send } = await running()
     const lengths: number[] = []
     engine.eventBatches({ types: ['fired'], tasks: ['a'] }).subscribe(({ length }) => lengths.push(length))

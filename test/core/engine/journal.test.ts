@@ -46,7 +46,7 @@ describe('a run that its host has a number for', () => {
     await expect(engine.begin(OF, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('that cannot be is refused, and there is no task', async () => {
+  it('that cannot be is refused, and no task exists', async () => {
     const { engine } = journaled()
     const source = rule({ sensors: { s: on('nothing') } })
     await expect(engine.begin({ source, settings: {} }, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
@@ -109,7 +109,7 @@ describe('a call that is withheld', () => {
   })
 })
 
-it('a journal hears of every change of a task', async () => {
+it('a journal observes every change of a task', async () => {
   const { engine, touched } = journaled(() => true)
   await engine.begin(OF, BEGIN)
   expect(touched.splice(0)).toEqual(['t'])

@@ -11,7 +11,7 @@ const simple = (task: TaskSettings = {}): Rule =>
   rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))], task })
 
 describe('starting', () => {
-  it('a rule gives a running task with the id of the engine, its start time and its resources', async () => {
+  it('a rule returns a running task with the id of the engine, its start time and its resources', async () => {
     const t = await live(simple({ name: 'boiler' }))
     expect(t.task).toMatchObject({ id: 't', name: 'boiler', status: 'running' })
     expect(t.task.info()).toMatchObject({ type: 'reactive', resourceIds: ['r'], createTime: 0, startTime: 0 })
@@ -25,7 +25,7 @@ describe('starting', () => {
     expect(engine.tasks.has('mine')).toBe(true)
     await expect(engine.start(simple(), { id: 'mine' })).rejects.toMatchObject({
       code: 'VALIDATION',
-      message: 'there is a task mine already; choose another id',
+      message: 'task mine already exists; choose another id',
     })
   })
 
@@ -250,7 +250,7 @@ describe('closing', () => {
     expect(t.plugs.calls).toHaveLength(1)
   })
 
-  it('tells plugs that are at work to give up', async () => {
+  it('notifies plugs that are at work to give up', async () => {
     const t = await live(rule({ sensors: { s: on('late') } }))
     t.send({})
     const { signal } = t.plugs.calls[0]?.context ?? {}

@@ -94,7 +94,7 @@ describe('the info of a task', () => {
     expect(t.task.info()).not.toHaveProperty('nextTick')
   })
 
-  it('tells the problems of the rule that did not keep it from running', async () => {
+  it('reports the problems of the rule that did not keep it from running', async () => {
     const twice = rule({
       sensors: { a: on('switch') },
       actuators: ['act'],

@@ -47,7 +47,7 @@ describe('a preparer', () => {
 })
 
 describe('a task of a template', () => {
-  it('takes what the request gives', async () => {
+  it('takes what the request returns', async () => {
     const t = await live(template, { settings: { variables: { limit: 4 }, name: 'mine' } })
     t.send({})
     expect(t.plugs.calls[0]?.properties['value']).toBe(4)
@@ -62,7 +62,7 @@ describe('a task of a template', () => {
       { variables: { limit: 4 }, nodes: [{ name: 'nobody', properties: {} }] },
       /nobody/,
     ],
-  ])('is refused when the request %s, and there is no task', async (_, settings, text) => {
+  ])('is refused when the request %s, and no task exists', async (_, settings, text) => {
     const { engine } = liveEngine()
     const refusal: unknown = await engine.start(template, settings).catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'VALIDATION' })

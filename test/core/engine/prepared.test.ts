@@ -60,7 +60,7 @@ describe('tasks of one template', () => {
     expect(at(frozen)).toMatchObject({ variables: { limit: 3 } })
   })
 
-  it('of one that never changes are made anew of other plugs', () => {
+  it('of one that never changes are made again of other plugs', () => {
     const plugs = createRegistry(new ScriptedPlugs().plugs)
     let list = plugs.list()
     const preparer = new Preparer({ ...plugs, list: () => list })

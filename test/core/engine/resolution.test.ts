@@ -121,7 +121,7 @@ describe('what a property can read', () => {
     expect(String(await read(text, options))).toMatch(/vault|streamdata/)
   })
 
-  it('includes the settings that the host gives to all plugs', async () => {
+  it('includes the settings that the host passes to all plugs', async () => {
     const t = await live(rule({ sensors: { s: on('switch') } }), { globalSettings: { unit: 'C' } })
     t.send({})
     expect(t.plugs.calls[0]?.context.globalSettings).toEqual({ unit: 'C' })

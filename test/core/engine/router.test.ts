@@ -22,7 +22,7 @@ beforeEach(() => {
 const at = (router: Router<Listener, Source>, resource: string) => [...(router.sourceOf(resource)?.listeners ?? [])]
 
 describe('the router', () => {
-  it('gives the listeners of a resource in the order in which they came', () => {
+  it('returns the listeners of a resource in the order in which they came', () => {
     const router = newRouter()
     router.add(b, ['r', 'q'])
     router.add(a, ['r'])
@@ -51,7 +51,7 @@ describe('the router', () => {
     expect(router.sourceOf('r')).toBeUndefined()
   })
 
-  it('tells what is kept with a resource when listeners come and go', () => {
+  it('reports what is kept with a resource when listeners come and go', () => {
     const router = newRouter()
     router.add(a, ['r'])
     const source = router.sourceOf('r')

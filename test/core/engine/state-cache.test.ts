@@ -13,7 +13,7 @@ function tasks(open: ReadonlySet<string> = new Set()) {
 }
 
 describe('the full states of an engine', () => {
-  it('are packed when they are too many, those that came first before others', () => {
+  it('are packed when they are too many, the ones that came first before others', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 2)
     for (const name of ['a', 'b', 'c', 'd']) {

@@ -33,7 +33,7 @@ describe('messages that come while a sensor is at work', () => {
     expect(t.task.info().waiting).toBeUndefined()
   })
 
-  it('are told by explain: what is shown is behind', async () => {
+  it('are reported by explain: what is shown is behind', async () => {
     const t = await live(SLOW)
     t.send({ level: 1 })
     t.send({ level: 2 })
@@ -186,7 +186,7 @@ describe('a plug that reads the message alone', () => {
     const { engine, results } = await engineWith(plug)
     for (let level = 0; level < 3; level++) engine.receive({ resource: 'r', level })
     await promisesSettled()
-    const refusal = 'plug ahead declares that it reads the message alone, and asks for chance'
+    const refusal = 'plug ahead declares that it reads only the message, but reads chance'
     expect(results()).toEqual(['On', refusal, refusal])
   })
 })

@@ -64,7 +64,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     expect(t.heldBack()).toEqual([])
   })
 
-  it('takes over with cancelPrevious: one call is open, those before were told to give up', async () => {
+  it('takes over with cancelPrevious: one call is open, those before were cancelled', async () => {
     const t = await busy('cancelPrevious')
     const signals = t.plugs.callsOf('s').map(({ context }) => context.signal.aborted)
     expect(signals.slice(0, -1)).toEqual(signals.slice(0, -1).map(() => true))

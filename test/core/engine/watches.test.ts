@@ -98,7 +98,7 @@ describe('rare events', () => {
 })
 
 describe('a watch', () => {
-  it('tells everything of one task; the others sit on', async () => {
+  it('reports everything of one task; the others sit on', async () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
     const watch = engine.events({ tasks: ['a'] }).subscribe((event) => events.push(event))

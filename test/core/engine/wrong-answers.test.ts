@@ -122,7 +122,7 @@ describe('a thenable', () => {
     expect(t.task.node('act')).toMatchObject({ rawData: { message: 'done' } })
   })
 
-  it('that throws, or gives another that rejects, is an error of the run', async () => {
+  it('that throws, or returns another that rejects, is an error of the run', async () => {
     const t = await live(simple)
     const broken = { then: () => { throw new Error('broken') } } as unknown as PlugAnswer // prettier-ignore
     t.plugs.say('s', () => broken, () => thenable(Promise.reject(new Error('torn')) as unknown as PlugAnswer)) // prettier-ignore

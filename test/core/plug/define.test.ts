@@ -176,7 +176,7 @@ describe('definePlug', () => {
     [{ states: ['On', ''] }, '/states/1', '"" is not a valid state'],
     [{ states: [1] }, '/states/0', '1 is not a valid state'],
     [{ states: ['On', 'Off', 'On'] }, '/states/2', 'the state "On" appears twice'],
-    [{ states: ['*'] }, '/states/0', 'stands for any state'],
+    [{ states: ['*'] }, '/states/0', 'means any state'],
     [{ states: ['__proto__'] }, '/states/0', 'is not allowed'],
     [{ states: Array.from({ length: 1001 }, (_, i) => `s${i}`) }, '/states', '1001 states are too many'],
     [{ kind: 'actuator', states: ['On'] }, '/states', 'an actuator cannot have states'],

@@ -87,7 +87,7 @@ describe('finishProperties', () => {
     expect(finishProperties(plug, {})).toEqual({ properties: { unit: 'C' } })
   })
 
-  it('gives back the very same object when nothing must change', () => {
+  it('returns the very same object when nothing must change', () => {
     const values = { limit: 5, extra: 1 }
     const plug = plugWith({ limit: { type: 'double', mandatory: true }, note: { type: 'string' } })
     expect(finishProperties(plug, values).properties).toBe(values)

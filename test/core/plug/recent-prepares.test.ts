@@ -40,7 +40,7 @@ describe('what a node has prepared lately', () => {
     expect(calls).toHaveLength(101)
   })
 
-  it('is prepared anew after an error, and for what is no JSON', () => {
+  it('is prepared again after an error, and for what is not JSON', () => {
     const recent = new RecentPrepares(({ bad }) => {
       if (bad === true) throw new Error('no')
       return {}

@@ -86,17 +86,20 @@ describe('resolve', () => {
     ['the newest of the same major version', '4.7.0', '4.0.0', 'major'],
     ['the newest when none is named', undefined, '4.0.0', 'newest'],
     ['the newest for latest', 'latest', '4.0.0', 'newest'],
-  ])('gives %s', (_, version, runs, by) => {
+  ])('returns %s', (_, version, runs, by) => {
     const resolved = registry.resolve('sensor', 'p', version)
     expect([resolved?.plug.version, resolved?.by]).toEqual([runs, by])
     expect(registry.find('sensor', 'p', version)).toBe(resolved?.plug)
   })
 
-  it.each(['3.0.0', '0.0.9', '1.2', '1', 'v1.2.0', '', '1.2.0-beta', '>=1.0.0'])('gives nothing for %j', (version) => {
-    expect(registry.resolve('sensor', 'p', version)).toBeUndefined()
-  })
+  it.each(['3.0.0', '0.0.9', '1.2', '1', 'v1.2.0', '', '1.2.0-beta', '>=1.0.0'])(
+    'returns nothing for %j',
+    (version) => {
+      expect(registry.resolve('sensor', 'p', version)).toBeUndefined()
+    },
+  )
 
-  it('gives nothing of the other kind', () => {
+  it('returns nothing of the other kind', () => {
     expect(registry.resolve('actuator', 'p', '1.0.0')).toBeUndefined()
   })
 })

@@ -94,7 +94,7 @@ describe('readAnswer', () => {
     expect(read.ok ? 'accepted' : read.error).toContain(text)
   })
 
-  it('leaves out what an actuator gives as memory, which it does not have', () => {
+  it('leaves out what an actuator returns as memory, which it does not have', () => {
     expect(readAnswer(mail, { message: 'sent', internalState: 1n }).ok).toBe(true)
   })
 
@@ -117,7 +117,7 @@ describe('readAnswer', () => {
     expect(read.ok ? '' : read.error).toMatch(/s19 and 80 more$/)
   })
 
-  it('never throws, and a state it gives is one of the declared', () => {
+  it('never throws, and a state it returns is one of the declared', () => {
     fc.assert(
       fc.property(fc.anything(), (answer) => {
         const read = readAnswer(range, answer)

@@ -51,7 +51,7 @@ describe('settings', () => {
     })
   })
 
-  it("the template's name is no setting of the task", () => {
+  it("the template's name is not a setting of the task", () => {
     expect(instantiate(template(), { template: 'boiler.json', name: 'n' } as TaskSettings).rule.task).toEqual({
       name: 'n',
     })
@@ -220,7 +220,7 @@ describe('variables', () => {
       {
         path: '/variables/threshold',
         message: "Variable 'threshold' not found",
-        suggestion: 'give variables.threshold a value',
+        suggestion: 'set variables.threshold',
         severity: 'ERROR',
         type: 'VARIABLE',
         details: { variable: 'threshold' },

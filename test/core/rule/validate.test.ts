@@ -116,12 +116,12 @@ describe('each problem is named with its place and with what would be right', ()
         'ERROR PLUG /actuators/0/name: actuator "note": unknown actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
       '/sensors/1/name = "log"': '"log" is an actuator: move the node to "actuators"',
       '/sensors/0/resorce = "$"':
-        'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that nothing reads; did you mean "resource"?',
+        'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that is not used; did you mean "resource"?',
       '/sensors/0/evictionTime = "5000"':
         'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" must be a number from 0 (ms), not the text "5000"; write 5000',
       '/sensors/0/evictionTime = -1':
         'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" is -1, expected a number from 0 (ms)',
-      '/sensors/0/pollingPeriod = NaN': 'ERROR TYPE /sensors/0/pollingPeriod: NaN is not a number that JSON knows',
+      '/sensors/0/pollingPeriod = NaN': 'ERROR TYPE /sensors/0/pollingPeriod: NaN is not a number in JSON',
       '/sensors/0/sequence = 1.5':
         'ERROR TYPE /sensors/0/sequence: "sequence" of sensor "heat" is 1.5, expected a whole number from 0',
       '/sensors/0/position = [1]': 'ERROR TYPE /sensors/0/position',
@@ -204,11 +204,10 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/0/timeoutState = "Late"': 'ERROR STATE /sensors/0/timeoutState',
       '/sensors/0/loopDef = "{\\"a\\":1}"':
         'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
-      '/task = {"type":"reactive"}; /sensors/1/resource =': 'WARNING START /sensors/1: nothing ever runs sensor "flip"',
-      '/sensors/1/resource =; /sensors/1/tickTrigger = false':
-        'WARNING START /sensors/1: nothing ever runs sensor "flip"',
+      '/task = {"type":"reactive"}; /sensors/1/resource =': 'WARNING START /sensors/1: sensor "flip" never runs',
+      '/sensors/1/resource =; /sensors/1/tickTrigger = false': 'WARNING START /sensors/1: sensor "flip" never runs',
       '/sensors/- = {"label":"e","name":"ear","pollingPeriod":60000}':
-        'WARNING START /sensors/3: nothing ever runs sensor "e"; it runs on the channel bell of its resource: set one such as "$"',
+        'WARNING START /sensors/3: sensor "e" never runs; it runs on the channel bell of its resource: set one such as "$"',
       '/triggers/1 = {"sourceLabel":"flip","destinationLabel":"wait"}':
         'WARNING START /actuators/0: actuator "note" has no trigger',
       '/sensors/0/properties/dataName =':
@@ -312,17 +311,17 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/0/pollingPeriod = 99':
         'WARNING FREQUENCY /sensors/0/pollingPeriod: pollingPeriod makes a tick every 99 ms',
       '/sensors/0/properties/dataName = "${nodes.note.rawData.sent}"':
-        'WARNING LATENCY /sensors/0/properties/dataName: sensor "heat": ${nodes.note.rawData.sent}: what "note" answers is there when it comes, so that this depends on how long its call takes; read what the actuator is given, or let a sensor make the call',
+        'WARNING LATENCY /sensors/0/properties/dataName: sensor "heat": ${nodes.note.rawData.sent}: what "note" returns arrives later, so the result depends on the duration of the call; read the input of the actuator, or let a sensor make the call',
       '/actuators/- = {"label":"tell","name":"log","properties":{"message":"sent: {{note.sent}}"}}; /triggers/- = {"sourceLabel":"flip","destinationLabel":"tell"}':
-        'WARNING LATENCY /actuators/1/properties/message: actuator "tell": {{note.sent}}: what "note" answers',
+        'WARNING LATENCY /actuators/1/properties/message: actuator "tell": {{note.sent}}: what "note" returns',
       '/sensors/0/properties/when = {"==":[{"var":"nodes.note.rawData.sent"},true]}':
-        'WARNING LATENCY /sensors/0/properties/when: sensor "heat": nodes.note.rawData.sent: what "note" answers',
+        'WARNING LATENCY /sensors/0/properties/when: sensor "heat": nodes.note.rawData.sent: what "note" returns',
       '/task = {"type":"reactive"}; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}':
-        'WARNING SILENCE /sensors/3: sensor "quiet" says nothing of a device that never sends: only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor a pollingPeriod',
+        'WARNING SILENCE /sensors/3: sensor "quiet" does not detect a device that never sends, because only messages run it; add a clock to the task, such as "type": "periodic" with "frequency": 60000 (ms), or a pollingPeriod to the sensor',
       '/sensors/- = {"label":"quiet","name":"lull","resource":"$","tickTrigger":false}':
-        'WARNING SILENCE /sensors/3: sensor "quiet" says nothing',
+        'WARNING SILENCE /sensors/3: sensor "quiet" does not detect',
       '/task = {"type":"reactive"}; /sensors/- = {"label":"quiet","name":"lull"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}':
-        'only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor that fires it a pollingPeriod',
+        'only messages run it; add a clock to the task, such as "type": "periodic" with "frequency": 60000 (ms), or a pollingPeriod to the sensor that fires it',
       '/task/nodes = [{"name":"","properties":{}}]':
         'ERROR OVERRIDE /task/nodes/0/name: "name" of node override "" is empty; write non-empty text (label of a node)',
       '/triggers/0/sourceLabel = ""':
@@ -564,7 +563,7 @@ describe('a template', () => {
     const open = template()
     delete open.sensors[0]?.properties?.['threshold']
     expect(issuesOf(open)).toEqual([
-      expect.stringMatching(/^WARNING PROPERTY .*"threshold" is missing.*"nodes" when the task is made$/),
+      expect.stringMatching(/^WARNING PROPERTY .*"threshold" is missing.*"nodes" when the task is created$/),
     ])
   })
 
@@ -618,7 +617,7 @@ describe('laws', () => {
   )
   const places: fc.Arbitrary<Path> = fc.constantFrom(...allPaths(goodRule(), []))
 
-  it('any JSON value gives a result', () => {
+  it('any JSON value returns a result', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (input) => {
         for (const { issues } of [
@@ -632,7 +631,7 @@ describe('laws', () => {
     )
   })
 
-  it('a changed rule gives errors, or a rule that the schema describes', () => {
+  it('a changed rule returns errors, or a rule that the schema describes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(places, fc.option(junk, { nil: undefined })), { minLength: 1, maxLength: 4 }),

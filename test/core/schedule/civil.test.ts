@@ -27,7 +27,7 @@ describe('the calendar', () => {
     [2028, 29],
     [2100, 28],
     [2000, 29],
-  ])('gives February %i %i days', (year, days) => {
+  ])('counts February of %i as %i days', (year, days) => {
     expect(daysInMonth(year, 2)).toBe(days)
   })
 })

@@ -67,7 +67,7 @@ describe('COUNT', () => {
 })
 
 describe('the start of a rule', () => {
-  it('is the start of the task to the second when there is no DTSTART', () => {
+  it('is the start of the task to the second without a DTSTART', () => {
     expect(firstOf(rruleSchedule('FREQ=DAILY'), 2)).toEqual(['2026-01-06T09:30:15', '2026-01-07T09:30:15'])
   })
 
@@ -92,7 +92,7 @@ describe('the start of a rule', () => {
     expect(rruleSchedule('FREQ=DAILY;BYHOUR=1').next(before)).toBe(Date.UTC(2026, 0, 6, 1, 30, 15))
   })
 
-  it('gives tasks with one rule one key when it does not matter', () => {
+  it('assigns tasks with one rule one key when it does not matter', () => {
     const keyAt = (rrule: string, start: number) => rruleSchedule(rrule, 'Europe/Paris', start).key
     const other = START + 7_345_000
     const daily = 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0'
@@ -191,7 +191,7 @@ describe('a rule that cannot be used', () => {
     expect(() => rruleSchedule('x'.repeat(30_000))).toThrow('is not a rule of at most 20000 characters')
   })
 
-  it('tells all problems at once, each at its place', () => {
+  it('reports all problems at once, each at its place', () => {
     const error = thrownBy(() => rruleSchedule('FREQ=DAILY;BYHOUR=24,25;COUNT=x;FOO=1', 'Nowhere'))
     expect(error.code).toBe('SCHEDULE')
     expect(error.issues.map(({ path }) => path)).toEqual(['/timeZone', '/rrule', '/rrule', '/rrule', '/rrule'])

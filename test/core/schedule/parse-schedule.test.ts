@@ -129,7 +129,7 @@ describe('settings that cannot be used', () => {
 })
 
 describe('the key of a scheduled task', () => {
-  it('tells zones and policies apart, and joins names of one zone', () => {
+  it('distinguishes zones and policies, and joins names of one zone', () => {
     const key = (more: object): string => parse({ type: 'scheduled', cron: '0 30 2 * * ?', ...more }).key
     expect(key({ timeZone: 'Z' })).toBe(key({}))
     expect(key({ timeZone: 'europe/paris' })).toBe(key({ timeZone: 'Europe/Paris' }))

@@ -73,7 +73,7 @@ describe('a schedule through a change of the clocks', () => {
     expect(hours(cronIn('Europe/Brussels', '0 30 2,3 * * ?', { gap: 'shift' }), spring)).toEqual(['29T01:30'])
   })
 
-  it('shifted times mix in ascending order with those that are there anyway', () => {
+  it('shifted times mix in ascending order with the ones that are there anyway', () => {
     expect(hours(cronIn('Europe/Brussels', '0 0,20,50 2 ? * SUN'), spring)).toEqual([
       '29T01:00',
       '29T01:20',
@@ -83,7 +83,7 @@ describe('a schedule through a change of the clocks', () => {
     expect(hours(mixed, spring)).toEqual(['29T01:15', '29T01:45'])
   })
 
-  it('runs through the hour that comes twice when it runs in every hour, unless told otherwise', () => {
+  it('runs through the hour that comes twice when it runs in every hour, unless configured otherwise', () => {
     const everyHour = ['0 0/15 * * * ?', '*/15 * * * *'].map((cron) => cronIn('Europe/Brussels', cron))
     everyHour.push(rruleIn('Europe/Brussels', 'FREQ=MINUTELY;INTERVAL=15'))
     for (const schedule of everyHour) {

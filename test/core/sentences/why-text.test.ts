@@ -37,7 +37,7 @@ describe('the steps of a firing', () => {
     expect(first).toMatch(/k0 "x+\.\.\., k1 1, .*k7 7, and 4 more$/)
   })
 
-  it('tells which other message a sensor owes its state to', () => {
+  it('reports which other message a sensor owes its state to', () => {
     const input = { kind: 'data', time: START - 2000, resource: 'door', values: { contact: 'open' } } as const
     const sensors = [{ node: 'open', state: 'True', since: START - 2000, input }]
     expect(lines({ sensors })).toContain('sensor open is True (since 2025-01-15T07:59:58, door: contact "open")')

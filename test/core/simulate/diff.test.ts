@@ -62,7 +62,7 @@ describe('diffRules', () => {
     ])
   })
 
-  it('tells the first input at which the rules part, and what each made of it', async () => {
+  it('reports the first input at which the rules part, and what each made of it', async () => {
     const { parted } = await diffRules(hot(80), hot(90), options)
     expect(parted).toMatchObject({
       time: MINUTE,

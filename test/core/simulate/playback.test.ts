@@ -44,7 +44,7 @@ describe('rules side by side', () => {
 })
 
 describe('an engine without detail', () => {
-  it('gives the same events but those of every message', async () => {
+  it('returns the same events but those of every message', async () => {
     const isDetail = (event: EngineEvent): boolean =>
       ['tick', 'data', 'state', 'gate'].includes(event.type) || (event.type === 'result' && event.ok)
     await fc.assert(
@@ -108,7 +108,7 @@ describe('a playback', () => {
     expect({ until, given: given.length }).toEqual({ until: 1000, given: 1 })
   })
 
-  it('tells each step when all that follows from it has been done', async () => {
+  it('reports each step when all that follows from it has been done', async () => {
     const steps: string[] = []
     const counted: EngineEvent[] = []
     await play(
@@ -119,7 +119,7 @@ describe('a playback', () => {
     expect(steps).toEqual(['start -500: 0', 'message 0: 3', 'message 1000: 6'])
   })
 
-  it('tells its progress more often the more rules it plays', async () => {
+  it('reports its progress more often the more rules it plays', async () => {
     const many = Array.from({ length: 4096 }, (_, i) => ({ resource: 'none', timestamp: i }))
     const told = async (lanes: number): Promise<number> => {
       let count = 0

@@ -38,7 +38,7 @@ describe('virtual time', () => {
     expect(engine?.stats()).toMatchObject({ rows: 49, plain: 1 })
   })
 
-  it('starts and ends where it is told, by number or text', async () => {
+  it('starts and ends where it is set, by number or text', async () => {
     const result = await run(ticking, { from: '1970-01-01T00:00:01Z', until: 3000 })
     expect(result).toMatchObject({ from: 1000, until: 3000, messages: 0 })
     expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['1000 tick', '2000 tick', '3000 tick'])
@@ -226,7 +226,7 @@ describe('what a run keeps and knows', () => {
     expect(result.explain('act')).toMatchObject({ time: 500, fired: { time: 1 } })
   })
 
-  it('leaves the why out of events when told so', async () => {
+  it('leaves the why out of events when configured so', async () => {
     const fired = (await run(simple, { messages, why: false })).events.find(({ type }) => type === 'fired')
     expect(fired).not.toHaveProperty('why')
   })

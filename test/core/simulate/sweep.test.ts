@@ -77,7 +77,7 @@ describe('sweep', () => {
     expect(taken).toBe(messages.length)
   })
 
-  it('gives for each value what simulate gives for a rule with that value', async () => {
+  it('returns for each value what simulate returns for a rule with that value', async () => {
     const streams = messageStreams({ metrics: { t: readings(0, 40) }, resources: ['r'], every: '4m', maxLength: 25 })
     const thresholds = fc.array(readings(0, 40), { minLength: 1, maxLength: 4 })
     await fc.assert(

@@ -31,7 +31,7 @@ describe('the edges of a trigger', () => {
     expect(t.fired()).toEqual(['0 more'])
   })
 
-  it('are told by explain', async () => {
+  it('are reported by explain', async () => {
     const t = await watched(begins('On'))
     t.send({ s: 'On' })
     t.send({ s: 'On' })

@@ -154,7 +154,7 @@ describe('the obstacle of a trigger', () => {
     ])
   })
 
-  it('none, while the destination is at work: an input that comes then waits, and is told as behind', async () => {
+  it('none, while the destination is at work: an input that comes then waits, and is reported as behind', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
     t.task.push('s', { state: 'On' })
     t.to(5)

@@ -31,7 +31,7 @@ describe('calls of an actuator', () => {
   const script = (plugs: ScriptedPlugs) => plugs.say('act', LATER)
   const values = (t: Live) => t.plugs.callsOf('act').map(({ properties }) => properties['value'])
 
-  it('beyond those that may wait drop the oldest that waits; the others go on when it is their turn', async () => {
+  it('beyond the ones that may wait drop the oldest that waits; the others go on when it is their turn', async () => {
     const t = await live(acting, { ...options, script })
     for (let n = 1; n <= 4; n++) t.task.push('s', { state: 'On', rawData: { n } })
     expect(t.fired()).toEqual(['0 act', '0 act', '0 act', '0 act'])

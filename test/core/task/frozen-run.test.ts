@@ -54,7 +54,7 @@ describe('what a call of an actuator sees while it goes on', () => {
     expect(seen()).toEqual(before)
   })
 
-  it('is the same after its task began anew', async () => {
+  it('is the same after its task began again', async () => {
     const { t, seen } = await fired()
     const before = seen()
     await t.engine.stop('t')

@@ -86,7 +86,7 @@ describe('a value is taken once', () => {
     await engine.close()
   })
 
-  it('by a counter that a reset set back: the reset is not heard again', async () => {
+  it('by a counter that a reset set back: the reset is not received again', async () => {
     const t = await startBuiltins({ sensors: [{ label: 'n', name: 'invokeCount', resource: 'r' }] })
     for (const values of [{ v: 1 }, { reset: true }, { v: 2 }, { v: 3 }]) t.send(values)
     expect(t.task.node('n').rawData).toEqual({ count: 2 })
@@ -121,7 +121,7 @@ describe('a message', () => {
     expect(t.task.node('hot').states['Above']).toBeLessThan(1)
   })
 
-  it('is no invocation when it runs nothing', async () => {
+  it('is not an invocation when it runs nothing', async () => {
     const { events } = await simulate(two(), {
       messages: [{ resource: 'r', timestamp: 0, battery: 3 }],
       plugs: builtins,
@@ -148,7 +148,7 @@ describe('a message', () => {
     await engine.close()
   })
 
-  it('runs what asks whether a value is there, and that is not told of earlier ones', async () => {
+  it('runs what asks whether a value is there, and that is not reported of earlier ones', async () => {
     const t = await startBuiltins({
       sensors: [
         { label: 'there', name: 'isParameterAvailable', resource: 'r', properties: { parameter: 'temperature' } },

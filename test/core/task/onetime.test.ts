@@ -1,4 +1,4 @@
-/** What ends a onetime task (step.ts, finishOnetime), and what it takes until then. */
+/** Tests what ends a onetime task (step.ts, finishOnetime), and which inputs it accepts until then. */
 import { describe, expect, it } from 'vitest'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
 import { live, promisesSettled, type Live } from '../../support/live-engine.ts'

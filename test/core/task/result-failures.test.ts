@@ -99,7 +99,7 @@ describe('a loop', () => {
     expect(t.plugs.callsOf('s').map(({ id }) => id)).toEqual(['t/1/1/0#0', 't/1/1/0#1', 't/1/1/0#2'])
   })
 
-  it('over something that is no list of objects is an error', async () => {
+  it('over something that is not a list of objects is an error', async () => {
     const t = await watched({ loopDef: '${streamdata.items}' }, 'On')
     t.send({ items: '[1]' })
     expect(t.plugs.callsOf('s')).toEqual([])

@@ -48,7 +48,7 @@ describe('what a sensor answers', () => {
     expect(seen).toEqual([{ a: 1, b: 2 }, { a: 3 }, { a: 3 }, { a: 3 }])
   })
 
-  it('hands its internal state to its own next call, unless it gives none', async () => {
+  it('hands its internal state to its own next call, unless it returns none', async () => {
     const said = ({ internalState = 0 }: PlugContext) => ({ rawData: { before: internalState } })
     const t = await watched({}, { internalState: 7 }, said, said)
     t.send({})

@@ -93,7 +93,7 @@ describe('an explanation', () => {
     expect(t.task.explain('act')).not.toHaveProperty('neverRun')
   })
 
-  it('names a sensor that hears a channel of no resource', async () => {
+  it('names a sensor that receives a channel of no resource', async () => {
     const heard = definePlug({
       name: 'heard',
       version: '1.0.0',

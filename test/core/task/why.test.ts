@@ -124,7 +124,7 @@ describe('the why of a firing', () => {
     expect(t.task.explain('act').fired?.why.sensors[0]?.state).toBe('On')
   })
 
-  it('is left out of events when the engine is told so, but explain still knows it', async () => {
+  it('is left out of events when the engine is configured so, but explain still knows it', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       why: false,
     })

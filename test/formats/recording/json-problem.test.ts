@@ -7,8 +7,8 @@ describe('findJsonProblem', () => {
   it.each([
     ['a trailing comma', '{"a": 1,}', 8, 'unexpected comma before the closing }', 'remove the trailing comma'],
     ['a trailing comma in a list', '[1, 2, ]', 6, 'unexpected comma before the closing ]', 'remove the trailing comma'],
-    ['single quotes around a key', "{'a': 1}", 2, 'a key stands in single quotes', 'use double quotes'],
-    ['single quotes around a value', '{"a": \'b\'}', 7, 'a value stands in single quotes', 'use double quotes'],
+    ['single quotes around a key', "{'a': 1}", 2, 'a key is in single quotes', 'use double quotes'],
+    ['single quotes around a value', '{"a": \'b\'}', 7, 'a value is in single quotes', 'use double quotes'],
     ['a key without quotes', '{a: 1}', 2, 'the key a lacks quotes', 'use "a"'],
     [
       'a missing comma',

@@ -43,7 +43,7 @@ describe('LineSplitter', () => {
     ])
   })
 
-  it('gives the same lines however the bytes are cut, in the middle of a letter too', () => {
+  it('returns the same lines however the bytes are cut, in the middle of a letter too', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', 'é', '漢', '😀', '\n', '\r\n', ','), { maxLength: 60 }),

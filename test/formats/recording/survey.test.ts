@@ -84,7 +84,7 @@ describe('a column of a CSV', () => {
     })
   })
 
-  it('that is text though numbers are in it is told with the first cell that is none', async () => {
+  it('that is text though numbers are in it is reported with the first cell that is none', async () => {
     expect((await survey('timestamp,a,b,c\n0,1,on,7\n0,0123,1,8\n0,x,off,9\n')).mixed).toEqual([
       { metric: 'a', cell: '0123', line: 3 },
       { metric: 'b', cell: 'on', line: 2 },

@@ -34,7 +34,7 @@ it('a pair that was good and is taken away is a guess again', async () => {
   await expect(check('k', 's', '10.0.0.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
 
-it('a host that is told of changes refuses a pair at once that was taken away, and knows the others still', async () => {
+it('a host that is notified of changes refuses a pair at once that was taken away, and knows the others still', async () => {
   const clock = { now: 1000 }
   let heard: (word: string | undefined) => void = () => undefined
   const presence = { onNotification: (listener: typeof heard) => void (heard = listener), notificationLag: 0 }

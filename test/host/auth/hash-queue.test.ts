@@ -15,7 +15,7 @@ function busyQueue() {
 }
 
 describe('secrets that wait to be hashed', () => {
-  it('take turns by where they come from, those that were good before first', async () => {
+  it('take turns by where they come from, the ones that were good before first', async () => {
     const { ask, order, release } = busyQueue()
     const all = [ask('a1', 'a'), ask('a2', 'a'), ask('a3', 'a'), ask('b1', 'b'), ask('good', 'a', true), ask('c1', 'c')]
     release()

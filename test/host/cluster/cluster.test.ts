@@ -120,7 +120,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
 
-  it('a WebSocket at one host tells what is posted at the other, and takes what that one tells', async () => {
+  it('a WebSocket at one host reports what is posted at the other, and takes what that one reports', async () => {
     const open = async (host: RunningHost, path: string): Promise<WebSocket> => {
       const headers = { authorization: basic(theirs, 's') }
       const socket = new WebSocket(host.url.replace('http', 'ws') + path, { headers })
@@ -247,7 +247,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
     expect(alone.message).toContain('unless all are started with --cluster')
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
-    expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
+    expect(folderOfOthers.message).toContain('differs from the folder of the other hosts of this cluster')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
     expect(elsewhere.message).toContain('another server answers at')
     const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })

@@ -174,7 +174,7 @@ describe('a host of a cluster that has not the tenant', () => {
     )
   })
 
-  it('hands every request of the tenant to the one that has it, and gives what that one says', async () => {
+  it('hands every request of the tenant to the one that has it, and returns what that one says', async () => {
     const failed: unknown[] = []
     for (const { method, url } of printedRoutes(other.app)) {
       if (OWN.test(url)) continue

@@ -5,7 +5,7 @@ import { Hops } from '../../../src/host/cluster/hop.ts'
 const clock = { now: 1_000_000 }
 const hops = new Hops(Buffer.from('secret of all hosts'), () => clock.now)
 
-it('tells how often a request was handed on, for which term of which slot, and for which client', () => {
+it('reports how often a request was handed on, for which term of which slot, and for which client', () => {
   for (const hop of [
     { count: 1, term: 7, slot: 255, address: '2001:db8::1' },
     { count: 2, term: 0, slot: 0, address: '10.0.0.9' },

@@ -115,7 +115,7 @@ describe('a tenant of four partitions at two hosts', () => {
     }
   })
 
-  it('gives the same lists at each host, with what runs in other partitions', async () => {
+  it('returns the same lists at each host, with what runs in other partitions', async () => {
     const [one, two] = await Promise.all(
       [0, 1].map((at) => ask<readonly Task[]>(at, 'GET', '/api/tasks?hits=5&startIndex=3')),
     )
@@ -181,7 +181,7 @@ describe('a tenant of four partitions at two hosts', () => {
   })
 
   // Holds MERGED-1
-  it('tells the messages of all partitions in one stream at any host', async () => {
+  it('reports the messages of all partitions in one stream at any host', async () => {
     for (const at of [0, 1]) {
       await using stream = await openAnswer(`${hosts[at]?.url}/messages`, {
         authorization: basic('me', 's'),

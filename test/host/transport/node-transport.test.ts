@@ -147,7 +147,7 @@ describe('the transport', () => {
     await expect(transport.send(outbound(port, elsewhere))).rejects.toThrow('not the address')
   })
 
-  it('stops at its size, whether it is told or not', async () => {
+  it('stops at its size, whether it is announced or not', async () => {
     const told = await serve((_, response) => response.end('x'.repeat(1001)))
     const untold = await serve((_, response) => {
       response.flushHeaders()
@@ -171,7 +171,7 @@ describe('the transport', () => {
     }
   })
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     const stop = new AbortController()
     const { port } = await serve(() => stop.abort())
     await expect(through({ allow: ['a.example'] }).send(outbound(port, { signal: stop.signal }))).rejects.toThrow(

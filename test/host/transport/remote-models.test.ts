@@ -26,7 +26,7 @@ const request = (url: string, given: Partial<RemoteRequest> = {}): RemoteRequest
 })
 const allowing = remoteModels(nodeTransport({ allow: ['127.0.0.1'] }))
 
-it('asks a server, and gives its answer', async () => {
+it('asks a server, and returns its answer', async () => {
   const { status, body } = await allowing(request(`${server.url}/v1/models/sum`))
   expect([status, JSON.parse(body)]).toMatchObject([200, { ready: true }])
 })
@@ -65,7 +65,7 @@ it('says that nothing was sent when nobody listens', async () => {
 it.each<[string, () => 'drop' | Promise<never>, Partial<RemoteRequest>, string]>([
   ['ends the connection', () => 'drop', {}, 'REMOTE_FAILED'],
   ['says nothing', () => new Promise(() => undefined), { timeoutMs: 50 }, 'REMOTE_LATE'],
-])('tells of a server that %s', async (_title, instead, given, code) => {
+])('reports a server that %s', async (_title, instead, given, code) => {
   server.instead = instead
   const asked = allowing(request(server.url, given))
   await expect(asked).rejects.toMatchObject({ code })

@@ -37,7 +37,7 @@ describe('a call of an actuator', () => {
     await rules.close()
   })
 
-  it('that fails is an outcome, and one that is not there is told', async () => {
+  it('that fails is an outcome, and one that is not there is reported', async () => {
     const rules = await bench({ plugs: [valve('1.0.0')] })
     const actuators = actuatorCall('acme', () => rules.service)
     const failed = await actuators.run({ ...call, properties: { angle: 91 } })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => alarms.close())
 
 describe('the port of alarms', () => {
-  it('raises for the engine, and gives the alarm without its history', async () => {
+  it('raises for the engine, and returns the alarm without its history', async () => {
     const properties = { autoClearAfter: 'PT1H', floor: 2, source: 'not this' }
     const raised = await port.raise({ source: 'r', type: 'HEAT', text: 'hot', severity: 'minor', properties }, cause)
     expect(raised).toMatchObject({
@@ -38,7 +38,7 @@ describe('the port of alarms', () => {
     expect(await port.clear('r', 'HEAT', { ...cause, effect: 'next' })).toEqual([])
   })
 
-  it('gives the newest alarm of a source by its timestamp', async () => {
+  it('returns the newest alarm of a source by its timestamp', async () => {
     await alarms.api.raise(alarmOf({ type: 'NEW', timestamp: 2000 }))
     await alarms.api.raise(alarmOf({ type: 'OLD', timestamp: 1000 }))
     expect(await port.latest('boiler-1')).toMatchObject({ type: 'NEW' })

@@ -69,7 +69,7 @@ describe('what plugs ask of the broker', () => {
     })
   })
 
-  it('tells the engine how many rules led to a message', async () => {
+  it('notifies the engine how many rules led to a message', async () => {
     await data.post('r', { t: 21 }, { store: false, forward: true }, cause('1', 3))
     expect(received).toMatchObject([[{ messages: [{ resource: 'r', t: 21 }], hops: 3 }]])
     expect(await data.messages('r', 5)).toEqual([])

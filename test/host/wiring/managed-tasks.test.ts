@@ -56,7 +56,7 @@ describe('managed tasks over rules', () => {
     await rules.close()
   })
 
-  it('are removed though they run, and one that is gone is no error', async () => {
+  it('are removed though they run, and one that is gone is not an error', async () => {
     const { rules, tasks } = await withTemplate()
     await tasks.make(wanted('p1'))
     const [found] = await tasks.of(['p1'])

@@ -14,7 +14,7 @@ describe('what plugs ask of resources', () => {
     expect(await port.get('p2')).toBeUndefined()
   })
 
-  it('changes metadata in the name of the engine, and gives what is stored', async () => {
+  it('changes metadata in the name of the engine, and returns what is stored', async () => {
     await using b = await bench()
     await b.api.resources.create({ id: 'p1', old: 1 })
     const port = resourcePort('acme', () => b.service)

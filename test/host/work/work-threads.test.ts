@@ -91,7 +91,7 @@ describe('a script in a thread', () => {
     let fires = true
     await using mine = disposable(timersThatFire((ms) => ms === 10_000 && fires))
     const sandbox = new Sandbox(undefined, scriptInterpreter(mine.threads))
-    const text = 'the script was stopped: it takes too many steps'
+    const text = 'the script was stopped, because it needs too many steps'
     expect(await seen('for (;;);', sandbox)).toEqual({ code: 'TOO_LARGE', message: text, lines: [] })
     expect(mine.threads.running).toBe(0)
     fires = false

@@ -192,7 +192,7 @@ describe('the users of two hosts on one machine', () => {
 })
 
 describe('the host', () => {
-  it('was never reached, and its secret never told', () => {
+  it('was never reached, and its secret never reported', () => {
     expect(NODE_ATTACKS.length + PYTHON_ATTACKS.length).toBeGreaterThanOrEqual(80)
     expect(reached).toBe(0)
     expect(lines.join('\n')).not.toContain(SECRET)

@@ -105,7 +105,7 @@ describe('a program', () => {
     expect(lines).toEqual(['warn hot { a: [ 1 ] }'])
   })
 
-  it('is told when a call is given up', async () => {
+  it('is notified when a call is given up', async () => {
     const { pool } = poolOf()
     const abort = new AbortController()
     const answer = pool.call(programOf('p'), 'wait', {}, { signal: abort.signal })
@@ -115,7 +115,7 @@ describe('a program', () => {
   })
 
   // Holds SANDPROC-2, SANDPROC-3
-  it('that is over its time is ended by itself: the program is told, and its other calls go on', async () => {
+  it('that exceeds its time is ended by itself: the program is notified, and its other calls go on', async () => {
     const { pool, pass, lines } = poolOf()
     const slow = pool.call(programOf('p'), 'wait', {}, { timeMs: 100 })
     const looking = pool.call(programOf('p'), 'look late', {}, { timeMs: 100 })
@@ -258,7 +258,7 @@ describe('the pool', () => {
     await over
   })
 
-  it('gives a process no more calls at once than it may have, however fast it is', async () => {
+  it('assigns a process no more calls at once than it may have, however fast it is', async () => {
     const { pool } = poolOf({ limits: { ...DEFAULT_LIMITS, calls: 2 } })
     const stops = [new AbortController(), new AbortController()]
     const busy = stops.map(({ signal }) => pool.call(programOf('p'), 'wait', {}, { signal }))
@@ -284,7 +284,7 @@ describe('the pool', () => {
   })
 
   // Holds PROCPOOL-1
-  it('gives an owner half of the processes, as long as they are at work', async () => {
+  it('assigns an owner half of the processes, as long as they are at work', async () => {
     const { pool, pass } = poolOf({ processes: 4 })
     const held = ['p', 'q'].map((key) => pool.call(programOf(key), 'hold', 0))
     await until(() => pool.state('p').open + pool.state('q').open === 2)

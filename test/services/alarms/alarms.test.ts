@@ -14,7 +14,7 @@ const raise = (more?: Readonly<Record<string, unknown>>): Promise<Alarm> => alar
 const typesOf = ({ history }: Alarm): readonly string[] => history.map(({ type }) => type.split('.').at(-1) ?? '')
 
 describe('raising an alarm', () => {
-  it('gives the whole alarm', async () => {
+  it('returns the whole alarm', async () => {
     const answer = await alarms.ask('POST', '/alarm/alarms', alarmOf({ task: 't1', myRef: { deep: [1, null] } }))
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
@@ -250,7 +250,7 @@ describe('updating an alarm', () => {
   })
 
   it.each([
-    [{ text: 'x' }, '/ <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)'],
+    [{ text: 'x' }, '/ <- has nothing to change (set at least one of severity, status, assignee, snoozeUntil)'],
     [{ status: 'ACTIVE', asignee: 'x' }, '/asignee <- is unknown (did you mean assignee?)'],
   ])('refuses %j', async (body, detail) => {
     const { id } = await raise()

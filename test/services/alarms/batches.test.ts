@@ -29,7 +29,7 @@ async function run(body: object): Promise<Status> {
 }
 
 describe('a batch operation on alarms', () => {
-  it('is accepted, and tells by its address how it went', async () => {
+  it('is accepted, and reports by its address how it went', async () => {
     const [one = '', two = ''] = await raiseOn('a', 'b')
     const answer = await alarms.ask('POST', '/batch', {
       entity: 'alarm',
@@ -95,15 +95,15 @@ describe('a batch operation on alarms', () => {
     [
       { entity: 'alarm', action: 'delete', query: {} },
       [
-        '/query <- selects nothing (give ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee)',
+        '/query <- selects nothing (use ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee)',
       ],
     ],
     [
       { entity: 'alarm', action: 'update', query: { ids: ['x'], type: 'y', more: 1 }, actionParameters: {} },
       [
         '/query/more <- is unknown (known are ids, type, status, severity, source, dateFrom, dateTo, assignee)',
-        '/actionParameters <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)',
-        '/query/ids <- stands beside type (give ids or filters)',
+        '/actionParameters <- has nothing to change (set at least one of severity, status, assignee, snoozeUntil)',
+        '/query/ids <- is not allowed beside type (use ids or filters)',
       ],
     ],
     [{ entity: 'alarm', action: 'update', query: { status: 'ACTIVE' } }, ['/actionParameters <- is required']],

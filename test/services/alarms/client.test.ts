@@ -40,7 +40,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     await expect(api.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('gives the newest part of a long history alone where that is enough', async () => {
+  it('returns the newest part of a long history alone where that is enough', async () => {
     for (let i = 0; i < 40; i++) await api.raise(alarmOf(), { history: 'newest' })
     expect((await api.raise(alarmOf(), { history: 'newest' })).history).toHaveLength(9)
     expect((await api.raise(alarmOf())).history).toHaveLength(42)
@@ -63,7 +63,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     })
   })
 
-  it('tells what happened since an event, and goes on', async () => {
+  it('reports what happened since an event, and goes on', async () => {
     const gone = new AbortController()
     await api.raise(alarmOf())
     await api.raise(alarmOf())

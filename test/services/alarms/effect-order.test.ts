@@ -97,7 +97,7 @@ describe('an effect that comes late', () => {
     expect(await raise(by(4, { unordered: true }))).toMatchObject({ count: 2 })
   })
 
-  it('is told in why without what its order is about', async () => {
+  it('is reported in why without what its order is about', async () => {
     const { id } = await raise(by(1, { unordered: true }))
     expect((await alarms.api.why(id)).cause).toEqual(by(1))
   })
@@ -151,7 +151,7 @@ describe('clearing', () => {
     expect(await open()).toEqual(others.map(({ id }) => id).toSorted())
   })
 
-  it('that comes again gives the same alarms, and leaves what was raised since', async () => {
+  it('that comes again returns the same alarms, and leaves what was raised since', async () => {
     const { id } = await raise(by(1))
     const { id: keyed } = await raise(by(2), { dedupKey: 'k' })
     await clear(by(3))

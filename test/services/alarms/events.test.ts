@@ -126,12 +126,12 @@ describe('the stream of alarm events', () => {
     expect(await next).toMatchObject({ value: { id: '1' } })
   })
 
-  it('refuses what is no id', async () => {
+  it('refuses what is not an id', async () => {
     const stream = alarms.api.events({ signal: gone.signal, after: 'x' })[Symbol.asyncIterator]()
     await expect(stream.next()).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('tells nothing of updates without a difference and of deletions', async () => {
+  it('does not report updates without a difference, or deletions', async () => {
     const stream = alarms.api.events({ signal: gone.signal })[Symbol.asyncIterator]()
     const next = stream.next()
     await streaming(1)
@@ -152,7 +152,7 @@ describe('the stream of alarm events', () => {
     expect(await whole).toEqual([])
   })
 
-  it('also tells what another process wrote, in the order of the log', async () => {
+  it('also reports what another process wrote, in the order of the log', async () => {
     const storage = openMemory()
     const [here, there] = [await bench({ storage }), await bench({ storage, ids: 'b' })]
     const stream = here.api.events({ signal: gone.signal })[Symbol.asyncIterator]()

@@ -139,7 +139,7 @@ describe('why an alarm was raised', () => {
 })
 
 describe('the engine', () => {
-  it('hears every event in its order, with the rules that led to it', async () => {
+  it('receives every event in its order, with the rules that led to it', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 3 } })
     await alarms.api.raise(alarmOf())
     await alarms.api.update(id, { status: 'CLEARED' }, { cause: { ...cause, effect: 'x', hops: 7 } })
@@ -151,7 +151,7 @@ describe('the engine', () => {
     ])
   })
 
-  it('hears after a restart what it had not heard, and nothing twice', async () => {
+  it('receives after a restart what it had not received, and nothing twice', async () => {
     await alarms.api.raise(alarmOf({ source: { id: 'heard' } }))
     await alarms.service.idle()
     await alarms.service.stop()
@@ -164,7 +164,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['heard', 'missed'])
   })
 
-  it('hears again what it could not take', async () => {
+  it('receives again what it could not take', async () => {
     engine.failures = [new AppError('TOO_LARGE', 'full'), new AppError('CLOSED', 'closed')]
     await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
     await alarms.service.idle()
@@ -174,7 +174,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two'])
   })
 
-  it('is told nothing that came behind what it refused before it takes that, also when it dies in between', async () => {
+  it('is notified of nothing that came behind what it refused before it takes that, also when it dies in between', async () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     const full = (): Error => new AppError('TOO_LARGE', 'full')
@@ -190,7 +190,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two', 'three', 'four'])
   })
 
-  it('is told what comes behind an invalid one once, in its order', async () => {
+  it('receives what comes behind an invalid one once, in its order', async () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     engine.failing = (source) => (source === 'two' ? new AppError('VALIDATION', 'no such thing') : undefined)
@@ -200,7 +200,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'three', 'four'])
   })
 
-  it('is not told again what it calls invalid', async () => {
+  it('does not receive again what it calls invalid', async () => {
     engine.failures = [new AppError('VALIDATION', 'no such thing')]
     await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
     await alarms.api.raise(alarmOf({ source: { id: 'two' } }))

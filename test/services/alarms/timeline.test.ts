@@ -15,7 +15,7 @@ afterEach(() => alarms.close())
 const asked = { accept: TIMELINE_MEDIA_TYPE }
 
 describe('a timeline', () => {
-  it('of an alarm that is raised twice, cleared, and raised anew has four items', async () => {
+  it('of an alarm that is raised twice, cleared, and raised again has four items', async () => {
     const { id } = await alarms.api.raise(alarmOf({ timestamp: NOON - 5 }))
     alarms.clock.now++
     await alarms.api.raise(alarmOf())
@@ -65,7 +65,7 @@ describe('a timeline', () => {
     expect(answer.json<TimelineItem[]>().map(({ timestamp }) => timestamp - NOON)).toEqual([1, 2, 3])
   })
 
-  it('tells alarms in turn', async () => {
+  it('reports alarms in turn', async () => {
     await alarms.api.raise(alarmOf({ source: { id: 'a' } }))
     alarms.clock.now++
     await alarms.api.raise(alarmOf({ source: { id: 'b' } }))

@@ -59,7 +59,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     expect((await two.api.get(id)).history).toHaveLength(2)
   })
 
-  it('are told to the readers of both, without a hole, in the order of the log', async () => {
+  it('are reported to the readers of both, without a hole, in the order of the log', async () => {
     const [one, two] = hosts
     if (!one || !two) throw new Error('the hosts did not open')
     const gone = new AbortController()

@@ -16,7 +16,7 @@ describe.each(WAYS)('the broker, %s', (way) => {
   })
   afterEach(() => broker[Symbol.asyncDispose]())
 
-  it('takes messages and gives them back', async () => {
+  it('takes messages and returns them', async () => {
     const posted = await api.posting.events('a/ö', { n: 1 }, { ttl: '1d' })
     expect(posted).toEqual({ message: 'Published message async for a/ö', content: { n: 1, timestamp: NOON } })
     await api.posting.events(undefined, [{ resource: 'a/ö', n: 2, timestamp: NOON + 1 }], { forward: false })
@@ -29,7 +29,7 @@ describe.each(WAYS)('the broker, %s', (way) => {
     expect(broker.engine.messages).toHaveLength(1)
   })
 
-  it('takes commands and gives them back', async () => {
+  it('takes commands and returns them', async () => {
     const posted = await api.posting.command('a', { name: 'on', level: 2 })
     const command = { name: 'on', level: 2, timestamp: NOON }
     expect(posted).toEqual({ message: 'Published command for a', content: command })
@@ -70,7 +70,7 @@ describe.each(WAYS)('the broker, %s', (way) => {
       await expect(api.series.remove({ ...messages, from: 1 })).rejects.toThrow(/only all at once/)
   })
 
-  it('tells subscribers until they leave', async () => {
+  it('notifies subscribers until they leave', async () => {
     const gone = new AbortController()
     const reader = api.streams.subscribe('a', 'events', { signal: gone.signal })
     const first = reader.next()
@@ -85,7 +85,7 @@ describe.each(WAYS)('the broker, %s', (way) => {
     await expect.poll(() => broker.service.gauges().subscribers).toBe(0)
   })
 
-  it('tells the firehose everything', async () => {
+  it('sends everything to the firehose', async () => {
     const gone = new AbortController()
     const reader = api.streams.firehose({ signal: gone.signal })
     const first = reader.next()

@@ -275,7 +275,7 @@ describe('the log', () => {
 })
 
 describe('discovery', () => {
-  it('hears of stored resources before the answer, and its failure is no failure of the post', async () => {
+  it('observes stored resources before the answer, and its failure is not a failure of the post', async () => {
     const seen: string[] = []
     let fails = false
     const discover = async (resources: readonly { readonly resource: string }[]) => {
@@ -294,7 +294,7 @@ describe('discovery', () => {
     expect(broker.reports).toEqual(['tenant acme: resources were not discovered: no room'])
   })
 
-  it('hears of what was read again after a crash', async () => {
+  it('observes what was read again after a crash', async () => {
     const storage = openMemory()
     await storage
       .tenant('acme')
@@ -311,7 +311,7 @@ describe('discovery', () => {
 })
 
 describe('a command', () => {
-  it('is committed with what its outbox plans, and the outbox hears of it after the commit', async () => {
+  it('is committed with what its outbox plans, and the outbox observes it after the commit', async () => {
     const told: string[] = []
     const storage = openMemory()
     const outbox = storage.tenant('acme').log('outbox')

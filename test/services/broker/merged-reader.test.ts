@@ -44,7 +44,7 @@ const near = (feed: Feed<BrokerMessage>) => (signal: AbortSignal) => {
 }
 
 // Holds MERGED-1
-it('tells what each partition tells, and what was dropped there', async () => {
+it('reports what each partition reports, and what was dropped there', async () => {
   const feed = new Feed<BrokerMessage>()
   const far = new Elsewhere()
   const reader = new MergedReader({ parts: [near(feed), far.open], isGap: false })
@@ -57,7 +57,7 @@ it('tells what each partition tells, and what was dropped there', async () => {
   expect([reader.takeDropped(), reader.takeDropped()]).toEqual([3, 0])
 })
 
-it('says where its reader is in all of them, also in those that told nothing', async () => {
+it('says where its reader is in all of them, also in the ones that reported nothing', async () => {
   const [one, two] = [new Elsewhere(), new Elsewhere()]
   const reader = new MergedReader({ parts: [one.open, two.open], isGap: false })
   one.say({ here: true, place: { position: 4, count: 0 } })

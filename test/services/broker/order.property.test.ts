@@ -61,7 +61,7 @@ function numbers(list: readonly Sent[], resource: string): readonly number[] {
 }
 
 describe('any mix of posts at once', () => {
-  it('is kept exactly once, forwarded exactly once, and told in order', async () => {
+  it('is kept exactly once, forwarded exactly once, and reported in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         // the messages' times lie behind the clock

@@ -30,7 +30,7 @@ async function twoLives() {
 
 // Holds RESUME-1
 describe('a stream that goes on in another process', () => {
-  it('tells each stored message since the last one that was seen, once, then what comes', async () => {
+  it('reports each stored message since the last one that was seen, once, then what comes', async () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/a/events`, SSE)
     await stream.until(': here')
@@ -128,7 +128,7 @@ describe('a stream that goes on in another process', () => {
     expect([valuesOf(again.text), again.text.includes('event: gap')]).toEqual([[3], true])
   })
 
-  it('tells of a gap when the log has not all of it any more, or is that of another store', async () => {
+  it('reports a gap when the log has not all of it any more, or is that of another store', async () => {
     const { first, next, clock } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/a/events`, SSE)
     for (const n of [1, 2, 3]) await first.api.posting.events('a', { n })
@@ -159,7 +159,7 @@ describe('a stream that goes on in another process', () => {
     await first.app.close()
   })
 
-  it('a sign of life tells a quiet reader how far the others are', async () => {
+  it('a sign of life notifies a quiet reader how far the others are', async () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/quiet/events`, SSE)
     await stream.until(': here')

@@ -110,7 +110,7 @@ describe('a socket that publishes', () => {
     expect(await subscriber.has(1)).toEqual([{ resource: 'a', name: 'on', timestamp: NOON }])
   })
 
-  it('is told what is wrong with a frame, and goes on', async () => {
+  it('receives what is wrong with a frame, and goes on', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/socket`)
     socket.client.send('{"resource":')
@@ -184,7 +184,7 @@ describe('a socket that publishes', () => {
 
 // Holds SOCKET-3
 describe('a socket that subscribes', () => {
-  it.each(['/resources/a/events/subscribe', '/resources/a/socket'])('at %s is told messages', async (path) => {
+  it.each(['/resources/a/events/subscribe', '/resources/a/socket'])('at %s is sent messages', async (path) => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}${path}`)
     await broker.api.posting.events('b', { n: 0 })
@@ -250,7 +250,7 @@ describe('a path that is a socket only', () => {
     expect([status, headers['upgrade'], body]).toEqual([
       426,
       'websocket',
-      { error: 'This path is a WebSocket: ask for an upgrade' },
+      { error: 'This path is a WebSocket: request an upgrade' },
     ])
   })
 })

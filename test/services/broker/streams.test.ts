@@ -9,7 +9,7 @@ const SSE = { accept: 'text/event-stream' }
 const NDJSON = { accept: 'application/x-ndjson' }
 
 describe('a stream of server-sent events', () => {
-  it('tells messages of its resource as they are acknowledged, with `resource` and an id', async () => {
+  it('reports messages of its resource as they are acknowledged, with `resource` and an id', async () => {
     await using broker = await brokerBench()
     await using stream = await openAnswer(`${await broker.listen()}/resources/a%2Fb/events`, SSE)
     await stream.until(': here')

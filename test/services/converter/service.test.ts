@@ -106,7 +106,7 @@ describe('what a template makes', () => {
 })
 
 describe('a test of a converter', () => {
-  it('tells what would be stored', async () => {
+  it('reports what would be stored', async () => {
     const { api } = testConverter()
     const template = `{"metrics":[{"resource":"$topic[0]","t":$payload.t,"on":true,"raw":{"x":1},"timestamp":5}],
       "metadata":[{"resource":"a","room":"K1"}]}`

@@ -37,8 +37,8 @@ describe('what is wrong with a manifest', () => {
     ['that is null', 'null', /must be object/],
     ['with a half version', { ...GOOD, version: '1.2' }, /\/version.*not major\.minor\.patch/],
     ['with states of an actuator', { ...GOOD, type: 'actuator' }, /an actuator has no states/],
-    ['with a state twice', { ...GOOD, interface: { states: ['A', 'A'] } }, /"A" is there twice/],
-    ['with a property twice', { ...GOOD, interface: { input: [{ name: 'x' }, { name: 'x' }] } }, /"x" is there twice/],
+    ['with a state twice', { ...GOOD, interface: { states: ['A', 'A'] } }, /"A" occurs twice/],
+    ['with a property twice', { ...GOOD, interface: { input: [{ name: 'x' }, { name: 'x' }] } }, /"x" occurs twice/],
     [
       'with a secret that is an environment variable too',
       { ...GOOD, deploy: { envVars: { A: 'x' }, secrets: ['A'] } },

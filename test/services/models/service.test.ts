@@ -106,7 +106,7 @@ describe('a model', () => {
   })
 
   // Holds MODEL-3
-  it('that gives fewer values than it was asked for has failed', async () => {
+  it('that returns fewer values than it was asked for has failed', async () => {
     const { driver, api } = await loaded()
     driver.call_ = () => Promise.resolve([1])
     const short = api.predict('m', { instances: [1, 2] })
@@ -116,7 +116,7 @@ describe('a model', () => {
     })
   })
 
-  it('may be described anew, while it is loaded and after, without another version', async () => {
+  it('may be described again, while it is loaded and after, without another version', async () => {
     const driver = new TestDriver()
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise

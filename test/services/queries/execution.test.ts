@@ -119,7 +119,7 @@ describe('a query', () => {
     ])
   })
 
-  it('gives all samples in order, however many pages they are', async () => {
+  it('returns all samples in order, however many pages they are', async () => {
     await using queries = await bench()
     const of = (step: number) => Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [JUNE + i * step, i]))
     await queries.put('A', 'a', of(1))
@@ -177,7 +177,7 @@ describe('a query', () => {
     expect(messages[0]?.message).toBe("Series ('A', 'state', 'mean') has no numbers: mean ignores texts and booleans")
   })
 
-  it('drops series that come again, and keeps those that a name tells apart', async () => {
+  it('drops series that come again, and keeps the ones that a name distinguishes', async () => {
     await using queries = await filled()
     const same = { metric: 't', aggregation: 'max' }
     const twice = await queries.api.execute({
@@ -225,7 +225,7 @@ describe('a query', () => {
     expect(Object.keys(answer.at('explain.time') as object)).toEqual(['plan', 'read', 'interpolate', 'render'])
   })
 
-  it('waits for what the broker has acknowledged, and tells when data cannot be read', async () => {
+  it('waits for what the broker has acknowledged, and reports when data cannot be read', async () => {
     const order: string[] = []
     await using queries = await bench({ readable: async () => void order.push('readable') })
     await queries.api.execute({ query: { resource: 'A', metric: 't' } })

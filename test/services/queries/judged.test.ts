@@ -29,7 +29,7 @@ describe('a random query', () => {
     }
   })
 
-  it('is one of many: all methods, zones and kinds of samples are among those that are recorded', () => {
+  it('is one of many: all methods, zones and kinds of samples are among the ones that are recorded', () => {
     expect(recorded).toHaveLength(100)
     const text = JSON.stringify(recorded.map(({ id }) => randomCase(id)))
     for (const name of [

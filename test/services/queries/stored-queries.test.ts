@@ -128,7 +128,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
   })
 
   it.each(['colour:red', 'created:yesterday', 'created:/', 'modified:now-P/'])(
-    'says that %s is no filter',
+    'says that %s is not a filter',
     async (q) => {
       await expect(api.stored.search({ q })).rejects.toMatchObject({ code: 'VALIDATION', issues: [{ path: '/q' }] })
     },

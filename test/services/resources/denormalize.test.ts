@@ -40,7 +40,7 @@ describe('what a resource shows', () => {
     )
   })
 
-  it('tells a value of the type that an own one hides, when they differ', () => {
+  it('reports a value of the type that an own one hides, when they differ', () => {
     const type = { id: 't', attributes: { a: 1, b: [1, { c: 2 }], parentId: 'x' } }
     expect(originsOf({ id: 'r', a: 2, b: [1, { c: 2 }], parentId: 'y' }, type)).toEqual([
       { attribute: 'a', value: 2, from: 'resource', id: 'r', hidden: 1 },

@@ -14,7 +14,7 @@ const stored = async ({ storage }: Bench, id: string): Promise<unknown> =>
   (await storage.tenant('acme').collection(RESOURCES).get(id))?.value.own['lastMessageTimestamp']
 
 describe('discovery', () => {
-  it('makes resources that are not there, and tells it with the message', async () => {
+  it('makes resources that are not there, and reports it with the message', async () => {
     await using resources = await bench()
     const reader = resources.api.changes()
     await resources.service.discover([seen('a'), seen('b'), seen('a', NOON + 5)])

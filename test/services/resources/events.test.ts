@@ -34,7 +34,7 @@ async function first<T>(events: AsyncIterable<T>, count: number): Promise<readon
 }
 
 describe('the stream of metadata events', () => {
-  it('tells line by line what was created, updated and deleted, and what was before', async () => {
+  it('reports line by line what was created, updated and deleted, and what was before', async () => {
     const { resources, open, close } = await streaming({})
     const answer = await open()
     expect(answer.headers.get('content-type')).toContain('application/x-ndjson')
@@ -57,7 +57,7 @@ describe('the stream of metadata events', () => {
     await close()
   })
 
-  it('goes on where a reader of server-sent events left, and tells of one kind alone', async () => {
+  it('goes on where a reader of server-sent events left, and reports one kind alone', async () => {
     const { resources, open, close } = await streaming({ accept: 'text/event-stream' }, '?objectType=resource')
     await resources.api.resources.create({ id: 'a' })
     const answer = await open()

@@ -60,7 +60,7 @@ describe('a write', () => {
     expect(await other.api.resources.get('r')).toMatchObject({ version, value: { a: 3 } })
   })
 
-  it('that no task can depend on is not told to those who follow tasks', async () => {
+  it('that no task can depend on is not reported to those who follow tasks', async () => {
     const log = storage.tenant('acme').log('resources')
     const before = await log.bounds(0)
     await one.api.resources.patch('r', { a: 2 })

@@ -22,7 +22,7 @@ const attribute = name.chain((key) => fc.tuple(fc.constant(key), fc.option(value
 const patch = fc.array(attribute, { maxLength: 5 }).map((entries): Record<string, Json> => Object.fromEntries(entries))
 
 describe('a resource that is patched', () => {
-  it('has its attributes overlaid with the patch, without those that are null', async () => {
+  it('has its attributes overlaid with the patch, without the ones that are null', async () => {
     await fc.assert(
       fc.asyncProperty(patch, fc.array(patch, { maxLength: 4 }), async (first, patches) => {
         const { api, close } = await bench()

@@ -64,7 +64,7 @@ describe('a bulk operation', () => {
     })
   })
 
-  it('patches resources, and inserts those that are not there', async () => {
+  it('patches resources, and inserts the ones that are not there', async () => {
     await using b = await working()
     await b.api.resources.create({ id: 'a', kept: 1, gone: 2 })
     const resources = [
@@ -89,7 +89,7 @@ describe('a bulk operation', () => {
     expect((await b.api.resources.list({})).total).toBe(0)
   })
 
-  it('shows no results while it goes on, and an unknown one is told', async () => {
+  it('shows no results while it goes on, and an unknown one is reported', async () => {
     await using b = await working()
     const { id } = await b.api.operations.queue(remove(['a']))
     expect(await b.api.operations.get(id)).not.toHaveProperty('results')

@@ -13,7 +13,7 @@ const HAL = { accept: 'application/hal+json' }
 const PAGED = { accept: 'application/vnd.service.paged+json' }
 
 describe('creating a resource', () => {
-  it('gives its place and what is stored', async () => {
+  it('returns its place and what is stored', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: 'test' })
     expect([made.status, made.body]).toEqual([
       201,
@@ -41,7 +41,7 @@ describe('creating a resource', () => {
     expect(made.at('entity')).toEqual({ id: 'r1', a: { b: null } })
   })
 
-  it('tells all problems at once, in the form of a validation', async () => {
+  it('reports all problems at once, in the form of a validation', async () => {
     const refused = await resources.ask('POST', '/api/resources', { id: 'r', name: 1, owner: 2 })
     expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/name', '/owner'])
     expect(refused.at('details.0')).toEqual({
@@ -75,7 +75,7 @@ describe('changing a resource', () => {
     ])
   })
 
-  it('never gives a version twice, not after a deletion either', async () => {
+  it('never returns a version twice, not after a deletion either', async () => {
     const first = await resources.ask('GET', '/api/resources/r1')
     await resources.ask('DELETE', '/api/resources/r1')
     const second = await resources.ask('PUT', '/api/resources/r1', {})

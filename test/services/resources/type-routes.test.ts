@@ -300,7 +300,7 @@ describe('resource constraints', () => {
     ])
   })
 
-  it('are told together where each two of three would fit, and each attribute by itself', async () => {
+  it('are reported together where each two of three would fit, and each attribute by itself', async () => {
     const enumOf = (...items: readonly string[]) => attribute({ type: 'enum', enumType: 'string', items })
     const ids = [
       await constraint(enumOf('a', 'b')),

@@ -38,7 +38,7 @@ const statusOf = async (id: string): Promise<string> =>
   String((await rules.ask('GET', `/api/tasks/${id}`)).at('status'))
 
 describe('a batch operation', () => {
-  it('is queued with 202, and tells its results when it is over', async () => {
+  it('is queued with 202, and reports its results when it is over', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const queued = await rules.ask('POST', '/api/batch', {
       entity: 'task',
@@ -82,7 +82,7 @@ describe('a batch operation', () => {
     ['restart', { t1: 200, t2: 200, nope: 404 }],
     ['reload', { t1: 400, t2: 400, nope: 404 }],
     ['stopAndDelete', { t1: 200, t2: 200, nope: 404 }],
-  ])('%s tells each task how it went', async (action, codes) => {
+  ])('%s reports each task how it went', async (action, codes) => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     expect(await done({ action, query: { ids: ['t1', 't2', 'nope'] } })).toEqual(codes)
@@ -238,7 +238,7 @@ describe('a batch operation that is cut off', () => {
 })
 
 describe('a batch operation over many tasks', () => {
-  it('gives the loop a turn after every few of them', async () => {
+  it('yields to the loop after every few of them', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const count = 1000
     for (let i = 0; i < count; i++) {

@@ -66,7 +66,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('gives no state of a sensor that would act and knows no Success', async () => {
+  it('returns no state of a sensor that would act and knows no Success', async () => {
     const door = definePlug({
       name: 'door',
       version: '1.0.0',

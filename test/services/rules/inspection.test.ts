@@ -54,7 +54,7 @@ describe('a node', () => {
     expect(explained.at('fired.why.trigger')).toMatchObject({ source: 'hot', destination: 'alarm', to: 'HOT' })
   })
 
-  it('runs when it is told to', async () => {
+  it('runs on request', async () => {
     await send(93)
     await rules.ask('POST', '/api/tasks/t1/nodes/hot', 'operation=start', { 'content-type': 'text/plain' })
     expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(2)
@@ -253,7 +253,7 @@ describe('a task that nobody watches', () => {
     return seen.at(-1)?.id
   }
 
-  it('tells who comes back what happened meanwhile', async () => {
+  it('reports to a returning reader what happened meanwhile', async () => {
     const last = await seenOnce()
     await send(94)
     const { events, controller } = open(last)
@@ -263,7 +263,7 @@ describe('a task that nobody watches', () => {
     expect(seen.at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
   })
 
-  it('tells of a gap when more happened than is kept', async () => {
+  it('reports a gap when more happened than is kept', async () => {
     const last = await seenOnce()
     for (let i = 0; i <= KEPT_EVENTS; i++) await send(94 + i)
     const { events, controller } = open(last)

@@ -147,7 +147,7 @@ describe('a refusal', () => {
     expect(got(body, 'details')).toMatchObject([{ type: 'VARIABLE', details: { variable: 'threshold' } }])
   })
 
-  it('tells all problems of a rule at once', async () => {
+  it('reports all problems of a rule at once', async () => {
     const bad = {
       sensors: [{ ...sensor, sequence: 'first', properties: {} }],
       triggers: [{ sourceLabel: 'x', destinationLabel: 'hot' }],

@@ -74,7 +74,7 @@ describe('an error about what was sent', () => {
     expect((await ask(good, bad)).at('error')).toContain('/nodes/2/properties/sensor/requiredProperties/0/limit')
   })
 
-  it('is told by a warning too', async () => {
+  it('is reported by a warning too', async () => {
     const body = hot({ sensor: { requiredProperties: [{ lmit: 1 }] } })
     const answer = await rules.ask('POST', '/api/tasks?returnWarnings', body)
     const path = '/nodes/1/properties/sensor/requiredProperties/0/lmit'
@@ -117,7 +117,7 @@ describe('an error about the stored template', () => {
     ])
   })
 
-  it('is told of its defaults', async () => {
+  it('is notified of its defaults', async () => {
     const { variables: _sent, ...body } = made
     const answer = await rules.ask('POST', '/api/tasks', { ...body, nodes: [whole] })
     expect(answer.at('error')).toContain(
@@ -125,7 +125,7 @@ describe('an error about the stored template', () => {
     )
   })
 
-  it('is told when it cannot be used any more, whatever was sent', async () => {
+  it('is notified when it cannot be used any more, whatever was sent', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.api.templates.create(templateOf())

@@ -51,7 +51,7 @@ it('are stored when the store is back, all of them by one timer', async () => {
   expect([stored.toSorted(), timers.size, log]).toEqual([['a', 'b'], 0, []])
 })
 
-it('are told to the log when another try would be no better', async () => {
+it('are reported to the log when another try would be no better', async () => {
   const { ends, world, log, timers } = setUp()
   world.failure = new AppError('STORE', 'a newer version wrote it')
   ends.note(endOf('a'))

@@ -50,7 +50,7 @@ it.each<[string, object, string]>([
   expect(taken.at('warnings')).toMatchObject([{ ...UNKNOWN, severity: 'WARNING', path }])
 })
 
-it('all warnings are told when they are asked for, and only those of properties refused by strict', async () => {
+it('all warnings are reported when they are asked for, and only those of properties refused by strict', async () => {
   const odd = sensors.map((sensor) => ({ ...sensor, properties: { limit: 90 } }))
   expect((await rules.ask('POST', '/api/tasks?strict=true', { ...ruleOf(), sensors: odd })).status).toBe(201)
   const told = await rules.ask('POST', '/api/templates?returnWarnings=true', templateOf('odd', { sensors }))

@@ -128,7 +128,7 @@ describe('a listing', () => {
     expect([none.body, none.headers['x-count']]).toEqual([[], '4'])
   })
 
-  it('gives ten by default and a hundred at most', async () => {
+  it('returns ten by default and a hundred at most', async () => {
     for (let i = 0; i < 102; i++) await rules.api.tasks.create(ruleOf({ start: false }))
     expect((await rules.ask('GET', '/api/tasks')).body).toHaveLength(10)
     expect((await rules.ask('GET', '/api/tasks?hits=1000')).body).toHaveLength(100)

@@ -62,13 +62,13 @@ describe('POST /api/tasks', () => {
     expect(refused.text).toContain('the versions of heat are 1.0.0, 1.1.0')
   })
 
-  it('tells of nodes that nothing ever runs without being asked, and of nothing else', async () => {
+  it('reports nodes that never run without being asked, and nothing else', async () => {
     const sensors = GRAPH.sensors.map(({ resource: _forgotten, ...sensor }) => sensor)
     const odd = sensors.map((sensor) => ({ ...sensor, colour: 'red' }))
     const told = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: odd })
     expect(told.status).toBe(201)
     expect(told.at('warnings')).toMatchObject([{ severity: 'WARNING', type: 'START', path: '/sensors/0' }])
-    expect(JSON.stringify(told.body)).toContain('nothing ever runs')
+    expect(JSON.stringify(told.body)).toContain('never runs')
     await rules.ask('POST', '/api/templates', templateOf('forgetful', { sensors }))
     const settings = { name: 'watch', type: 'reactive', resource: 'boiler-1' }
     const ofTemplate = await rules.ask('POST', '/api/tasks', { template: 'forgetful', ...settings })
@@ -139,7 +139,7 @@ describe('GET /api/tasks/{id}', () => {
     expect(got(body, 'network.nodes.0')).toMatchObject({ name: 'hot', states: ['COLD', 'HOT'], priors: [0.5, 0.5] })
   })
 
-  it('gives the frequency in ms, whatever unit it was posted in', async () => {
+  it('returns the frequency in ms, whatever unit it was posted in', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ type: 'periodic', pollingInterval: 900, start: false }))
     expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ type: 'periodic', frequency: 900_000 })
   })
@@ -149,7 +149,7 @@ describe('GET /api/tasks/{id}/conf', () => {
   it.each([
     ['a rule', ruleOf({ tags: { a: 1 } })],
     ['a template request', { template: 'overheating', name: 'x', resource: 'b', nodes: [], variables: { limit: 3 } }],
-  ])('gives %s back as it was posted', async (_what, posted) => {
+  ])('returns %s as it was posted', async (_what, posted) => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', posted)
     expect((await rules.ask('GET', '/api/tasks/t1/conf')).body).toEqual(posted)
@@ -241,7 +241,7 @@ describe('the end of a run that the runner tells of', () => {
   })
   const shown = async () => (await rules.ask('GET', '/api/tasks/t1')).body
 
-  it('is stored, and counts once however often it is told', async () => {
+  it('is stored, and counts once however often it is reported', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: 1 } })
     rules.runner.ended$.next(told(1))

@@ -177,7 +177,7 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
     expect(await shown(body)).toMatchObject(expected)
   })
 
-  it('resets observations as it is told', async () => {
+  it('resets observations as it is set', async () => {
     const graph = {
       sensors: [sensor({}, { resource: '$' })],
       relations: [],
@@ -275,7 +275,7 @@ describe('a debugged node', () => {
     expect(pluck(found, 'sensors.hot.executed')).toEqual([false, true])
   })
 
-  it('has its label beside those that start it', async () => {
+  it('has its label beside the ones that start it', async () => {
     const sensors = [{ label: 'go_1', name: 'always' }]
     expect(await reports('debug?nodeToDebug=go_1', { graph: { sensors } })).toMatchObject([
       { sensors: { go_1: { executed: true, state: 'ON' } } },

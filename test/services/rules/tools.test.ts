@@ -16,7 +16,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line): unknown => JSON.parse(line))
 
-it('the variables of a graph are told, declared or not, in either form', async () => {
+it('the variables of a graph are reported, declared or not, in either form', async () => {
   const graph = {
     variables: [{ name: 'limit', type: 'double', defaultValue: 5 }],
     sensors: [
@@ -72,7 +72,7 @@ describe('the listing of plugs', () => {
 })
 
 describe('one call of a plug', () => {
-  it('of a sensor gives its state, data and log', async () => {
+  it('of a sensor returns its state, data and log', async () => {
     const { status, body } = await rules.ask('POST', '/api/sensors/heat', {
       properties: { limit: 90 },
       resource: 'b',
@@ -162,7 +162,7 @@ describe('a run of a template', () => {
 
   beforeEach(() => rules.ask('POST', '/api/templates', templateOf()))
 
-  it('tells invocation by invocation what happened, actuators only as simulated', async () => {
+  it('reports invocation by invocation what happened, actuators only as simulated', async () => {
     const body = { data: [[message(20, 0)], [message(93, 1)]], conf: { resource: 'b' } }
     const { status, text, headers } = await rules.ask('POST', '/api/templates/overheating/run', body)
     expect(status).toBe(200)
@@ -183,7 +183,7 @@ describe('a run of a template', () => {
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
   })
 
-  it('tells only of a node and what leads to it, when asked', async () => {
+  it('reports only a node and what leads to it, when asked', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
     expect([Object.keys(got(report, 'sensors') as object), Object.keys(got(report, 'actuators') as object)]).toEqual([
@@ -196,7 +196,7 @@ describe('a run of a template', () => {
 describe('a simulation', () => {
   const messages = [20, 93, 20].map((temperature, i) => ({ resource: 'b', timestamp: NOON + i * 1000, temperature }))
 
-  it('gives the events of virtual time', async () => {
+  it('returns the events of virtual time', async () => {
     const { status, body } = await rules.ask('POST', '/api/tasks/simulate', {
       rule: GRAPH,
       resource: 'b',
@@ -291,7 +291,7 @@ describe('a sensor that acts', () => {
 })
 
 describe('the next runs', () => {
-  it('of a cron expression are told with their zone', async () => {
+  it('of a cron expression are reported with their zone', async () => {
     const { body } = await rules.ask('GET', '/api/schedules/next?cron=0%200%209%20*%20*%20%3F&zone=Europe/Brussels&n=2')
     expect(got(body, 'runs')).toEqual([
       { at: Date.UTC(2026, 10, 21, 8), scheduledAt: '2026-11-21T09:00:00+01:00' },

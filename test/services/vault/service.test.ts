@@ -17,7 +17,7 @@ function started(key = 1, storage = openMemory(), tenant = 'acme') {
 
 const VALUE = 'sesame-7411'
 
-it('gives values to the host, and names to who asks', async () => {
+it('returns values to the host, and names to who asks', async () => {
   const { vault, api } = started()
   expect(await api.put('TOKEN', VALUE)).toEqual({
     created: true,

@@ -85,7 +85,7 @@ export class World {
   readonly notes: NoteBook
   readonly scripts: ScriptCalls
   readonly findings: Finding[] = []
-  /** whether the medium was ever so slow that time limits of calls can expire meanwhile */
+  /** whether the medium was ever so slow that calls may have exceeded their time limits */
   wasSlow = false
   /** periods of store trouble, with the first time by tenant that inputs of rules met it */
   readonly #troubles: { readonly from: number; to: number; readonly metAt: Map<string, number> }[] = []

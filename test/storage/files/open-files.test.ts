@@ -72,7 +72,7 @@ describe('a folder of objects', () => {
       expect(await temporaries(folder)).toEqual([])
     }))
 
-  it('names its files so that no path is a way out, and files of others are no objects', () =>
+  it('names its files so that no path is a way out, and files of others are not objects', () =>
     inFolder(async (folder) => {
       const blobs = (await openFiles({ folder })).tenant('acme')
       await blobs.put('x', bytes('x'))

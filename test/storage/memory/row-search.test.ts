@@ -83,7 +83,7 @@ async function expectAgreement(things: Collection<Thing>, model: CollectionModel
 }
 
 describe('a large table', () => {
-  it('gives each page as sorting everything would', async () => {
+  it('returns each page as sorting everything would', async () => {
     const { things, model } = await filled()
     await expectAgreement(things, model)
   })

@@ -69,7 +69,7 @@ describe('the plan of a batch', () => {
     expect([codes(outcomes), partitions]).toEqual([['CONFLICT'], []])
   })
 
-  it('a delete of nothing is no change', () => {
+  it('a delete of nothing is not a change', () => {
     expect(planBatch([unit(del('x')), unit(del('x', 'absent'))], stored())).toEqual({
       outcomes: [[0], [0]],
       documents: [],

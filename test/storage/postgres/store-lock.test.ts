@@ -38,7 +38,7 @@ describeWithPostgres('a store that one host has', (start) => {
     await server.stop()
   })
 
-  it('is refused to a second one, which is told who has it and what to do', async () => {
+  it('is refused to a second one, whose error names the holder and what to do', async () => {
     const first = await open()
     const said = new RegExp(
       `^PostgreSQL at .*, schema reflexarc, is held by another host: reflexarc .* ${process.pid} .*, since 2.*stop that one first`,
@@ -95,7 +95,7 @@ describeWithPostgres('a store that one host has', (start) => {
     await (await open()).close()
   })
 
-  it('that several share tells which of them are there, unless it was away for all of them a moment ago', async () => {
+  it('that several share reports which of them are there, unless it was away for all of them a moment ago', async () => {
     const way = await cuttableWay(server)
     const [one, two] = await Promise.all([open({ url: way.url, lock: 'shared' }), open({ lock: 'shared' })])
     await Promise.all([one.presence?.announce('one'), two.presence?.announce('two')])

@@ -5,7 +5,7 @@ import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
-it.runIf(process.platform === 'linux')('the thread that writes series gives way to all others', async () => {
+it.runIf(process.platform === 'linux')('the thread that writes series yields to all others', async () => {
   const folder = temporaryFolder()
   const before = niceness()
   const usual = Math.max(...before)

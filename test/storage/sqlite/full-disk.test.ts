@@ -24,7 +24,7 @@ it('is UNAVAILABLE, and says what to do', () => {
   })
 })
 
-it('is told from what would fail again', () => {
+it('is distinguished from what would fail again', () => {
   const thrown = thrownBy('CREATE TABLE a (x CHECK (x > 1))', 'INSERT INTO a VALUES (0)')
   expect(writeError(notWritten(thrown))).toMatchObject({
     code: 'STORE',

@@ -40,7 +40,7 @@ describe('counts that are reckoned on with', () => {
     expect(all.flatMap(({ changes }, n) => (changes > 0 ? [n] : []))).toEqual([0, 7, 9, 11])
   })
 
-  it('are no more than 32 of those that every change looks at', () => {
+  it('are no more than 32 of the ones that every change looks at', () => {
     const counts = new MaintainedCounts()
     for (let n = 0; n < 40; n += 1) counts.add(kept([{ field: 'status', op: 'ne', value: `${n}` }]), 0)
     expect(counts.size).toBe(32)
@@ -56,7 +56,7 @@ describe('counts that are reckoned on with', () => {
     expect([counts.get(one), counts.size]).toEqual([undefined, 0])
   })
 
-  it('are what a plain count gives, whatever changes and whatever is let go', () => {
+  it('are what a plain count returns, whatever changes and whatever is let go', () => {
     const questions = [[], [status('on')], [status('on'), tag('x')], [tag('x'), tag('y')], [status('off'), tag('x')]]
     const step = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),

@@ -108,7 +108,7 @@ describe('samples in large numbers', () => {
     await own.close()
   })
 
-  it('that come in very many small batches are folded, though there is no pause', async () => {
+  it('that come in very many small batches are folded, even without a pause', async () => {
     const own = await openSqlite({ folder: join(folder, 'small'), blobs: openMemoryBlobs() })
     const { series } = own.tenant('acme')
     const file = new DatabaseSync(join(folder, 'small', 'series.db'), { readOnly: true })

@@ -64,6 +64,6 @@ describe('what crosses between threads', () => {
 
   it('is refused when something of it is missing', () => {
     const wire = packJobs(JOBS)
-    expect(() => unpackJobs({ ...wire, texts: wire.texts.slice(1) })).toThrow('ends too early')
+    expect(() => unpackJobs({ ...wire, texts: wire.texts.slice(1) })).toThrow('incomplete')
   })
 })

@@ -37,7 +37,7 @@ describe('a stream without disturbances', () => {
     }
   })
 
-  it('begins where it is told', () => {
+  it('begins where it is set', () => {
     const streams = sample({ disturbances: [], start: '2025-01-01', every: '10s' }, 50)
     const starts = streams.flatMap(([first]) => (first === undefined ? [] : [time(first)]))
     expect(starts.length).toBeGreaterThan(40)
@@ -83,7 +83,7 @@ describe('messageStreams', () => {
     }
   })
 
-  it('gives each resource its own metrics', () => {
+  it('assigns each resource its own metrics', () => {
     const streams = sample({ resources: ['a', 'b'], byResource: { b: { level: fc.nat(3) } }, disturbances: [] }, 50)
     for (const message of streams.flat()) expect('level' in message).toBe(message.resource === 'b')
   })
@@ -100,7 +100,7 @@ describe('messageStreams', () => {
   })
 
   it.each(['x', Number.NaN])('refuses to begin at %j', (start) => {
-    expect(() => messageStreams({ metrics, start })).toThrow('give epoch ms or an ISO 8601 time')
+    expect(() => messageStreams({ metrics, start })).toThrow('use epoch ms or an ISO 8601 time')
   })
 })
 

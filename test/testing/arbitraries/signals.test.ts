@@ -40,12 +40,12 @@ describe('signals', () => {
     expect(Math.min(...lengths)).toBeGreaterThanOrEqual(600_000)
   })
   it.each<[string, () => Signal, string]>([
-    ['limits the wrong way round', () => walk(20, 10, 1), 'walk(20, 10): give the lower limit first'],
-    ['no time', () => ramp(0, 1, 0), 'ramp: lasts is 0; give a length of time that is longer than nothing'],
+    ['limits the wrong way round', () => walk(20, 10, 1), 'walk(20, 10): put the lower limit first'],
+    ['no time', () => ramp(0, 1, 0), 'ramp: lasts is 0; use a length of time above 0'],
     [
       'a range the wrong way round',
       () => episodes({ calm: fc.nat(), event: fc.nat(), lasts: ['2m', '1m'] }),
-      'give the shortest first',
+      'put the shortest first',
     ],
   ])('refuse %s', (_, make, text) => {
     expect(make).toThrow(text)

@@ -133,7 +133,7 @@ describe('mutateRule', () => {
     })
     await expect(check).rejects.toMatchObject({ code: 'PROPERTY' })
   })
-  it('tells which properties killed, and what is left', async () => {
+  it('reports which properties killed, and what is left', async () => {
     const simple: Rule = {
       sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
@@ -152,7 +152,7 @@ describe('mutateRule', () => {
     })
     expect(survived).toContain('sensors/s/properties/threshold: 90 -> 91')
   })
-  it('tells apart what no property notices and what does as the rule does', async () => {
+  it('distinguishes what no property notices and what does as the rule does', async () => {
     const simple: Rule = {
       sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],

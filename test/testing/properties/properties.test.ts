@@ -59,7 +59,7 @@ describe('neverMoreThan', () => {
     expect(check(most, times) === undefined).toBe(holds)
   })
 
-  it('tells which firings are too close', () => {
+  it('reports which firings are too close', () => {
     expect(check(1, [0, 30_000])).toBe(
       'a fired 2 times from 1970-01-01T00:00:00.000Z to 1970-01-01T00:00:30.000Z, within 30 s',
     )
@@ -104,7 +104,7 @@ describe('neverSilentFor', () => {
     expect(check(moments, until) === undefined).toBe(holds)
   })
 
-  it('hears only the node that is named', () => {
+  it('receives only the node that is named', () => {
     const moments = [moment(0, 'On'), moment(50_000, 'On', fired(50_000, 'b'))]
     expect(check(moments, 100_000)).toBeUndefined()
     expect(check(moments, 100_000, 'a')).toBe(

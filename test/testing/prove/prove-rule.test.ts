@@ -47,7 +47,7 @@ describe('proveRule', () => {
     expect((await holding(always(implies(fires('alarm'), above90)), hot, { length: 20 })).isComplete).toBe(true)
   })
 
-  it('finds the shortest sequence, and tells it as a check does', async () => {
+  it('finds the shortest sequence, and reports it as a check does', async () => {
     await expect(holding(neverMoreThan(1, { within: '121s', node: 'alarm' }))).rejects.toMatchObject({
       code: 'PROPERTY',
       failing: { messages: [{ resource: 'boiler' }, { resource: 'boiler' }] },
@@ -76,7 +76,7 @@ describe('proveRule', () => {
     await expect(holding(never(fires('alarm')), stays, slow)).rejects.toThrow('never alarm fires')
   })
 
-  it('tells which call of a plug fails', async () => {
+  it('reports which call of a plug fails', async () => {
     const fragile = sensorPlug('fragile', ['Fine'], {
       execute(context) {
         if (context.streamValue('t') === 90) throw new Error('on the fence')

@@ -145,7 +145,7 @@ describe('properties of moments', () => {
     expect(needs.length).toBeGreaterThan(0)
   })
 
-  it('refuses what is no length of time', () => {
-    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; give a length of time such as 1h')
+  it('refuses what is not a length of time', () => {
+    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; use a length of time such as 1h')
   })
 })

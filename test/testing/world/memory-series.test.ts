@@ -135,7 +135,7 @@ describe('series of a world', () => {
 })
 
 describe('plugs of a world', () => {
-  it('that never answer are told of', async () => {
+  it('that never answer are reported', async () => {
     const mute = sensorPlug('mute', ['Yes', 'No'], () => new Promise<never>(() => undefined))
     const world: World = {
       tasks: { asking: { rule: { sensors: [{ label: 'asked', name: 'mute', resource: 'room' }] } } },

@@ -174,7 +174,7 @@ export class ExpressionCompiler implements Compiler {
       case 'ArrowFunctionExpression':
         return this.wrong(
           node,
-          `the arrow function "${this.label(node)}" stands where no method calls it`,
+          `the arrow function "${this.label(node)}" is not an argument of a method`,
           'hand it to a method of a list, such as list.map(x => x * 2)',
         )
       default:

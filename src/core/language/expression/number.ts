@@ -48,5 +48,5 @@ export function numberOfCode(code: string, value: unknown): number {
   const number = numberIn(value)
   if (number !== undefined) return number
   if (!isKnown(value)) throw unknown(shorten(code), value)
-  throw new AppError('PLUG_FAILED', `"${shorten(code)}" must give a number, but ${whyNoNumber(value)}`)
+  throw new AppError('PLUG_FAILED', `"${shorten(code)}" must return a number, but ${whyNoNumber(value)}`)
 }

@@ -25,7 +25,7 @@ const MAX_REGEX = 2000
 const BEFORE_REGEX = /(?:^|[(,=:[!&|?{};~<>%^*]|[^+]\+|[^-]-|\b(?:return|typeof|case|in|of|void|throw|else|do))$/
 
 const IN_REGEX = {
-  message: 'a placeholder stands in a regular expression',
+  message: 'a regular expression contains a placeholder',
   suggestion: 'make it from a text, such as new RegExp("^${nodes.a.state}$")',
 }
 
@@ -56,7 +56,7 @@ export function readSource(text: string): Source {
       if ('fault' in scanned) {
         problems.push({ at, ...scanned.fault })
       } else if (bindings.length >= MAX_BINDINGS) {
-        problems.push({ at, message: `there are more than ${MAX_BINDINGS} placeholders`, suggestion: 'use fewer' })
+        problems.push({ at, message: `the text has more than ${MAX_BINDINGS} placeholders`, suggestion: 'use fewer' })
       } else {
         marked += text.slice(copied, at) + mark(bindings.length, quoted).padEnd(scanned.end - at, quoted ? FILL : '_')
         copied = scanned.end

@@ -39,7 +39,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
   const [form, least, most] = FORMS.get(name) ?? ['', 0, Number.POSITIVE_INFINITY]
   if (args.length < least || args.length > most || args.some(({ type }) => type === 'SpreadElement')) {
     const count = least === most ? `${least}` : `${least} or ${most}`
-    return { message: `${name} takes ${count} arguments, written one by one`, suggestion: `write ${form}` }
+    return { message: `${name} needs ${count} arguments, written separately`, suggestion: `write ${form}` }
   }
   if (name === 'between') return overTheTurn(args)
   const zone = args[1]
@@ -65,7 +65,7 @@ function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefi
   if (typeof low.value !== 'number' || typeof high.value !== 'number' || low.value <= high.value) return undefined
   return {
     message: `between never holds, since ${low.value} is above ${high.value}`,
-    suggestion: `write ${part}(...) >= ${low.value} || ${part}(...) <= ${high.value} for what goes over the turn`,
+    suggestion: `write ${part}(...) >= ${low.value} || ${part}(...) <= ${high.value} for a range that wraps around`,
   }
 }
 

@@ -43,7 +43,7 @@ export function pathKey(path: LogicPath): string {
 export function missing(name: string): AppError {
   return new AppError(
     'BINDING',
-    `"${name}" has no value, so the result is unknown; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,
+    `"${name}" has no value, so the result is unknown; set a default as {"var": ["${name}", 0]}, or test {"missing": ["${name}"]} first`,
   )
 }
 

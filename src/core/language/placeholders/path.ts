@@ -73,7 +73,7 @@ export function printPath(path: Path): string {
   return path.segments.reduce((text, segment) => text + printStep(segment), path.root as string)
 }
 
-export const EMPTY: Fault = { message: 'names nothing', suggestion: 'write a path such as streamdata.temperature' }
+export const EMPTY: Fault = { message: 'is empty', suggestion: 'write a path such as streamdata.temperature' }
 
 export function unexpected(character: string): Fault {
   return {

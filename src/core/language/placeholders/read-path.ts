@@ -37,7 +37,7 @@ export function explainMissing(path: Path, scope: Scope): { readonly message: st
   }
   if (root === 'streamdata') {
     const message = scope.streamValue(name)
-    if (message === undefined) return { message: `no message in reach has "${name}"`, suggestion: optional }
+    if (message === undefined) return { message: `no current message has the value "${name}"`, suggestion: optional }
     return explainStep(message, segments, 1, `streamdata.${name}`, optional)
   }
   if (root === 'variables') {
@@ -52,7 +52,7 @@ export function explainMissing(path: Path, scope: Scope): { readonly message: st
   if (root === 'vault') return { message: `secret "${name}" does not exist`, suggestion: `store it, or ${optional}` }
   if (root === 'loop') {
     if (scope.loopItem() === undefined)
-      return { message: 'the node has no loop item', suggestion: 'give the node a loopDef' }
+      return { message: 'the node has no loop item', suggestion: 'add a loopDef to the node' }
     return explainStep(scope.loopItem(), segments, 0, 'the loop item', optional)
   }
   if (root === 'node' && name === 'RESOURCE')

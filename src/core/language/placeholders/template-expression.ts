@@ -97,7 +97,7 @@ export class ExpressionReader {
 
   #head(): Name | undefined {
     const word = this.#words[this.#at++]
-    if (word === undefined) return this.#fault('names nothing', 'write {{<node label>.<field>}}')
+    if (word === undefined) return this.#fault('is empty', 'write {{<node label>.<field>}}')
     if (word.kind === 'name') return word.name
     if (word.kind === 'literal') return literalName(word.value)
     return this.#fault(`begins with "${word.mark}"`, 'begin with a name: {{<node label>.<field>}}')

@@ -100,11 +100,11 @@ function scanTag(text: string, open: number): Scanned {
 }
 
 const REFUSED: readonly (Fault & { readonly sign: string })[] = [
-  { sign: '>', message: 'is a partial, and there are none', suggestion: 'write its text here' },
-  { sign: '#>', message: 'is a partial, and there are none', suggestion: 'write its text here' },
-  { sign: '{{', message: 'is a raw block, and there are none', suggestion: 'write \\{{ for a plain {{' },
-  { sign: '*', message: 'is a decorator, and there are none', suggestion: 'leave it out' },
-  { sign: '#*', message: 'is a decorator, and there are none', suggestion: 'leave it out' },
+  { sign: '>', message: 'is a partial, which is not supported', suggestion: 'write its text here' },
+  { sign: '#>', message: 'is a partial, which is not supported', suggestion: 'write its text here' },
+  { sign: '{{', message: 'is a raw block, which is not supported', suggestion: 'write \\{{ for a plain {{' },
+  { sign: '*', message: 'is a decorator, which is not supported', suggestion: 'leave it out' },
+  { sign: '#*', message: 'is a decorator, which is not supported', suggestion: 'leave it out' },
 ]
 
 /** Scans a comment: `{{! ... }}` ends at the first `}}`, `{{!-- ... --}}` at the first `--}}`. */

@@ -144,7 +144,7 @@ class TemplateParser {
       const subject = asValue ? this.#plain(tag, head) : undefined
       if (!asValue) {
         const known = '{{#each path}}, {{#with path}}, {{#if path}} and {{#unless path}}'
-        this.#fault(tag, `begins an unknown block "${head.text}"`, `there are ${known}`)
+        this.#fault(tag, `begins an unknown block "${head.text}"`, `use one of ${known}`)
       }
       return subject && { kind: 'section', expression, subject }
     }
@@ -161,7 +161,7 @@ class TemplateParser {
   #otherwise(tag: Tag): void {
     const block = this.#blocks.at(-1)
     const isLink = tag.words.length > 0
-    if (!block) this.#fault(tag, 'stands outside a block', 'use it inside a block such as {{#if}} or {{#each}}')
+    if (!block) this.#fault(tag, 'is outside a block', 'use it inside a block such as {{#if}} or {{#each}}')
     else if (block.otherwise) this.#fault(tag, 'is the second else of its block', 'remove one')
     else if (!isLink) block.otherwise = { tag, body: [] }
     else if (block.tag.kind === 'inverted') {
@@ -280,7 +280,7 @@ function nameFault(name: Name): Fault | undefined {
   if (name.data) {
     if (first !== undefined && DATA_NAMES.includes(first)) return undefined
     const known = DATA_NAMES.map((one) => `@${one}`).join(', ')
-    return { message: `uses an unknown ${name.text}`, suggestion: `there are ${known}` }
+    return { message: `uses an unknown ${name.text}`, suggestion: `use one of ${known}` }
   }
   if (name.scoped) return undefined
   if (first === 'GLOBAL' && second === undefined) {

@@ -45,7 +45,7 @@ export function jsonText(value: unknown): string {
     cause = error
   }
   if (text === undefined) {
-    throw new AppError('BINDING', `a ${typeof value} cannot be written as JSON; give plain JSON data without cycles`, {
+    throw new AppError('BINDING', `a ${typeof value} cannot be written as JSON; use plain JSON data without cycles`, {
       cause,
     })
   }

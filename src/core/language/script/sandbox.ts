@@ -120,7 +120,7 @@ export class Sandbox {
 }
 
 function broken(error: unknown): AppError {
-  return new AppError('TOO_LARGE', `the script made its interpreter fail: ${messageOf(error)}; simplify the script`, {
+  return new AppError('TOO_LARGE', `the interpreter of the script failed: ${messageOf(error)}; simplify the script`, {
     cause: error,
   })
 }

@@ -110,7 +110,7 @@ function parseEither(marked: string): Parsed | { readonly problem: Problem } {
     const { body } = inner.body
     if (!returnsValue(body)) {
       const suggestion = 'end with the value, such as let a = temperature * 2; a > 50, or with return and the value'
-      return { problem: { at: marked.length, message: 'the statements give no value', suggestion } }
+      return { problem: { at: marked.length, message: 'the statements return no value', suggestion } }
     }
     return { tree, written, before: HEAD.length, body }
   } catch (error) {

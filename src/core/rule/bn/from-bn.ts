@@ -188,7 +188,7 @@ class Reader {
             'LABEL',
             at(path, 'label'),
             `the actuator label ${shown(wanted)} is taken by another node; it is now ${shown(label)}`,
-            'give it a label of its own',
+            'choose a unique label',
           )
         }
         this.#origins.actuator(this.#actuators.size, path, action)

@@ -1,4 +1,4 @@
-/** Converts relations to truth tables, as their TRUE rows: one flag per combination, the last parent fastest. */
+/** Converts relations to truth tables: one flag per combination of parent states; the state of the last parent varies fastest. */
 import type { RelationType } from '../rule.ts'
 
 export type Rows = Uint8Array

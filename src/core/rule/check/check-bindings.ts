@@ -71,8 +71,8 @@ function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySe
   // unknown names in `{{}}` render as empty text, so they are only a warning
   const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
   if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
-    const hint = 'read what the actuator is given, or let a sensor make the call'
-    const text = `what ${shown(name)} answers is there when it comes, so that this depends on how long its call takes`
+    const hint = 'read the input of the actuator, or let a sensor make the call'
+    const text = `what ${shown(name)} returns arrives later, so the result depends on the duration of the call`
     found(binding, 'WARNING', text, hint, report, 'LATENCY')
   }
   if (name === '') {

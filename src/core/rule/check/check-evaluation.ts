@@ -93,8 +93,8 @@ function checkReads(index: RuleIndex, report: Report): void {
     report.note(
       'EVALUATION',
       entry.path,
-      `sensor ${shown(entry.label)} reads ${list(later)}, declared after it: it runs after what it reads, and no longer reads the value of the input before`,
-      'to read the value before, give what it reads a higher sequence',
+      `sensor ${shown(entry.label)} reads ${list(later)}, declared after it: it runs after the nodes that it reads, so it does not read the value of the previous input`,
+      'to read the previous value, set a higher sequence on the nodes that it reads',
     )
   })
 }

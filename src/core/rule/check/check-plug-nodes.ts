@@ -89,7 +89,7 @@ function checkKeptData(entry: PlugEntry, report: Report): void {
     'FIELD',
     at(entry.path, 'keepRawData'),
     `${naming(entry)}: keepRawData has no effect without an evictionTime`,
-    { text: 'leave it out: raw data stays until other raw data comes', fix: removing },
+    { text: 'leave it out: raw data stays until new raw data arrives', fix: removing },
   )
 }
 
@@ -126,8 +126,8 @@ function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocatio
   report.warning(
     'SILENCE',
     entry.path,
-    `${naming(entry)} says nothing of a device that never sends: only messages run it`,
-    `give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor${isFired ? ' that fires it' : ''} a pollingPeriod`,
+    `${naming(entry)} does not detect a device that never sends, because only messages run it`,
+    `add a clock to the task, such as "type": "periodic" with "frequency": 60000 (ms), or a pollingPeriod to the sensor${isFired ? ' that fires it' : ''}`,
     { nodeId: entry.label },
   )
 }
@@ -139,7 +139,7 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
     // neither data nor clocks run a sensor with a channel
     if (resource !== undefined) return
     const hint = `it runs on the channel ${channel} of its resource: set one such as "$"`
-    return report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
+    return report.warning('START', entry.path, `${naming(entry)} never runs`, hint)
   }
   if (pollingPeriod !== undefined || schedule !== undefined) return
   if (hasTick && tickTrigger !== false) return
@@ -147,6 +147,6 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   if (resource !== undefined && (dataTrigger !== false || tickTrigger === false)) return
   const hint = hasTick
     ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'
-    : 'give it a resource such as "$", a pollingPeriod or a trigger, or give the task a clock'
-  report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
+    : 'give it a resource such as "$", a pollingPeriod or a trigger, or add a clock to the task'
+  report.warning('START', entry.path, `${naming(entry)} never runs`, hint)
 }

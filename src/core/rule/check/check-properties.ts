@@ -72,7 +72,7 @@ function reportMissing(
   const message = `${naming(entry)}: the property ${shown(key)} is missing`
   const example = field.example ?? field.format?.values?.[0] ?? FIELD_TYPES[field.type].example
   const hint = `write ${shown(key)}: ${shownUnless(field, example)}`
-  if (open) report.warning('PROPERTY', path, message, `${hint}, or give it in "nodes" when the task is made`)
+  if (open) report.warning('PROPERTY', path, message, `${hint}, or set it in "nodes" when the task is created`)
   else report.error('PROPERTY', path, message, hint)
 }
 

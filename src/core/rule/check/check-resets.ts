@@ -34,9 +34,9 @@ export function checkResets(
     report.warning(
       'RESET',
       at('', 'triggers', i, 'stateChangeTrigger', 'stateFrom'),
-      `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, changed or not: the run first forgets the state that "*" is compared with`,
+      `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, whether it changed or not, because the run first clears the state that "*" is compared with`,
       stateTo === '*'
-        ? 'name the states that matter, each set in a trigger with "begins" of its own, or name stateFrom, which is compared with the state before that'
+        ? 'name the states that matter, each set in a trigger with its own "begins", or name stateFrom, which is compared with the state before that'
         : `write "begins": [${shown(stateTo)}] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that`,
       { nodeId: sourceLabel },
     )

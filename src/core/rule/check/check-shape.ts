@@ -70,7 +70,7 @@ function checkObject(shape: Shape, value: unknown, path: string, subject: string
       report.warning(
         'FIELD',
         at(path, key),
-        `${owner} has a field ${shown(key)} that nothing reads`,
+        `${owner} has a field ${shown(key)} that is not used`,
         report.rename(key, Object.keys(known), 'fields', value, removing),
       )
       fitting[key] = item

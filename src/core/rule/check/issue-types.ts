@@ -23,7 +23,7 @@ export const ISSUE_TYPES = {
   TASK: 'task settings',
   SCHEDULE: 'a cron, rrule or time zone that cannot be used; a warning when a unix cron has both day fields',
   FREQUENCY: 'a clock that ticks more often than every 100 ms',
-  START: 'a node that nothing ever runs',
+  START: 'a node that never runs',
   SILENCE: 'a sensor that should tell that nothing comes, and that only what comes runs: give it a clock',
   EVALUATION:
     'a decision that one evaluation per input makes otherwise than an evaluation per answer did; a note, of `reflexarc check` alone',

@@ -77,7 +77,7 @@ function copyOf(value: unknown, path: string, depth: number, budget: Budget, rep
       report.error(
         'TYPE',
         path,
-        `${String(value)} is not a number that JSON knows`,
+        `${String(value)} is not a number in JSON`,
         'write a finite number, or leave the field out',
       )
       return undefined

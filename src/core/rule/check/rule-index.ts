@@ -126,7 +126,7 @@ function enter(nodes: Map<string, NodeEntry>, entry: NodeEntry, report: Report):
   if (earlier === undefined) nodes.set(label, entry)
   else {
     const message = `the ${entry.kind} label ${shown(label)} is taken by ${earlier.path}`
-    report.error('LABEL', path, message, 'give every sensor, actuator and relation a label of its own')
+    report.error('LABEL', path, message, 'use a unique label for every sensor, actuator and relation')
   }
 }
 

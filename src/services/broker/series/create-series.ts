@@ -168,7 +168,7 @@ async function answerBody(
     const answered = await answer(reader, request)
     values += answered.series.length * (answered.series[0]?.length ?? 0)
     if (values > MAX_VALUES) {
-      throw new AppError('TOO_LARGE', `the answer has more than ${MAX_VALUES} values; ask for less at once`)
+      throw new AppError('TOO_LARGE', `the answer has more than ${MAX_VALUES} values; request less at once`)
     }
     answers.push(answered)
   }
@@ -208,7 +208,7 @@ async function queryMessages(series: Series, body: unknown, now: number): Return
     total += messages.length
     if (total > MAX_ANSWERED) {
       const most = `the answer has more than ${MAX_ANSWERED} messages`
-      throw new AppError('TOO_LARGE', `${most}; ask for fewer resources, or with a smaller limit`)
+      throw new AppError('TOO_LARGE', `${most}; request fewer resources, or a smaller limit`)
     }
   }
   return { query: { ...query, ...range }, results }

@@ -170,7 +170,7 @@ const QuerySchema = refined(
     else if (isRaw && several) problems.push(missing('are several resources'))
     if (typeof zone === 'string' && width !== DAY && width !== WEEK) {
       const suggestion = 'group by day or week, or leave it out'
-      problems.push({ at: '/zone', message: 'stands without days or weeks', suggestion })
+      problems.push({ at: '/zone', message: 'requires a grouping by days or weeks', suggestion })
     }
     return problems
   },

@@ -168,7 +168,7 @@ function answer(socket: WebSocket, body: BrokerErrorBody): void {
 function bodyOf(error: unknown, request: FastifyRequest): BrokerErrorBody {
   if (!(error instanceof AppError) || error.status === 500) {
     request.log.error({ err: error }, 'a frame failed')
-    return { error: `Something went wrong inside; the log has it under id ${request.id}` }
+    return { error: `An internal error occurred; see the log under id ${request.id}` }
   }
   if (error.code === 'NOT_JSON') return { error: 'Json parse error', details: [`/ <- ${error.message}`] }
   return brokerErrorBody({ error: error.message, issues: error.issues })

@@ -154,5 +154,5 @@ function tooLarge(): AppError {
 }
 
 function tooMany(): AppError {
-  return new AppError('TOO_LARGE', `there are more than ${MAX_ASSETS} assets`)
+  return new AppError('TOO_LARGE', `the archive has more than ${MAX_ASSETS} assets`)
 }

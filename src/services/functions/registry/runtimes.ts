@@ -59,7 +59,7 @@ export function findRuntime(
     const names = known.join(', ') || 'none'
     throw new AppError(
       'VALIDATION',
-      `the runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun} does not exist; there are ${names}`,
+      `the runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun} does not exist; use one of ${names}`,
     )
   }
   const chosen = found.versions.find(({ version }) => isInRange(version, runtimeVersion))

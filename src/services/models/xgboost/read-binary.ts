@@ -56,7 +56,8 @@ function treesOf(reader: Reader, kind: string, features: number, groups: number)
   const weights = kind === 'dart' && count > 0 ? reader.floats(reader.long()) : undefined
   const trees = shapes.map((shape, at) => {
     const group = info[at] ?? 0
-    if (group < 0 || group >= groups) throw wrong(`tree ${at} is of the class ${group}, and there are ${groups}`)
+    if (group < 0 || group >= groups)
+      throw wrong(`tree ${at} has the class ${group}, but the model has ${groups} classes`)
     return checkedTree({ ...shape, group, weight: weights?.[at] ?? 1 }, at, features)
   })
   return { kind: 'trees', trees }
@@ -85,7 +86,7 @@ function treeOf(reader: Reader): Omit<Tree, 'group' | 'weight'> {
 }
 
 function bounded(value: number, most: number, what: string): number {
-  if (value < 0 || value > most) throw wrong(`it says that it has ${value} ${what}`)
+  if (value < 0 || value > most) throw wrong(`it declares ${value} ${what}, which is not possible`)
   return value
 }
 

@@ -81,12 +81,14 @@ function modelOf(booster: unknown, groups: number, features: number): TreeModel 
 function treesOf(model: unknown, groups: number, features: number, weights: readonly number[]): TreeModel {
   const trees = ownValue(model, 'trees')
   const info = numbersOf(model, 'tree_info')
-  if (!Array.isArray(trees) || info.length !== trees.length) throw wrong('its trees and their classes do not fit')
+  if (!Array.isArray(trees) || info.length !== trees.length)
+    throw wrong('the numbers of its trees and of their classes differ')
   return {
     kind: 'trees',
     trees: trees.map((tree: unknown, at) => {
       const group = info[at] ?? 0
-      if (!(group >= 0 && group < groups)) throw wrong(`tree ${at} is of the class ${group}, and there are ${groups}`)
+      if (!(group >= 0 && group < groups))
+        throw wrong(`tree ${at} has the class ${group}, but the model has ${groups} classes`)
       return checkedTree(treeOf(tree, at, group, Math.fround(weights[at] ?? 1)), at, features)
     }),
   }
@@ -136,7 +138,8 @@ export function checkedTree(tree: Tree, at: number, features: number): Tree {
     if (next < 0) continue
     open.push(next, right[node] ?? -1)
     const index = feature[node] ?? 0
-    if (index < 0 || index >= features) throw wrong(`node ${node} of tree ${at} asks for the feature ${index}`)
+    if (index < 0 || index >= features)
+      throw wrong(`node ${node} of tree ${at} reads the feature ${index}, which does not exist`)
   }
   return tree
 }

@@ -21,7 +21,7 @@ export function readS3Location(text: string): S3Location {
   const url = new URL(text)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'region')
-  if (unknown !== undefined) throw new AppError('USAGE', `--objects has no ${unknown}; there are endpoint and region`)
+  if (unknown !== undefined) throw new AppError('USAGE', `--objects has no ${unknown}; use endpoint or region`)
   if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
     throw new AppError('USAGE', `--objects: the endpoint ${endpoint} is not an address; write http:// or https://`)
   }

@@ -13,7 +13,7 @@ export async function* arriving(body: IncomingMessage, later: StartTimer): Async
   const look = (): void => {
     // only time spent waiting for the sender counts, not a slow consumer
     if (isWaiting && pieces === seen)
-      return void body.destroy(new S3Error('RequestTimeout', `Nothing came for ${MAX_PAUSE} ms`))
+      return void body.destroy(new S3Error('RequestTimeout', `No data arrived for ${MAX_PAUSE} ms`))
     seen = pieces
     cancel = later(MAX_PAUSE, look)
   }

@@ -88,7 +88,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   const brokeOff = known === undefined && raw.destroyed && !raw.complete
   if (brokeOff) request.log.debug({ id }, 'an upload broke off')
   else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
-  const error = known ?? new S3Error('InternalError', `Something went wrong inside; the log has it under id ${id}`)
+  const error = known ?? new S3Error('InternalError', `An internal error occurred; see the log under id ${id}`)
   if (error.s3Status === 503) reply.header('retry-after', 1)
   if (!raw.complete && leftOf(request) > MAX_LEFT) {
     reply.header('connection', 'close')

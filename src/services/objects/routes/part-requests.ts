@@ -34,7 +34,7 @@ export function partRequest({ sent: { method, query } }: ContentAddress): PartRe
     if (kind !== undefined && count === 1) return { kind: kind as 'complete' | 'abort' | 'list', upload }
   }
   const ways = 'POST ?uploads, PUT ?partNumber&uploadId, and POST, DELETE and GET ?uploadId'
-  throw new S3Error('NotImplemented', `Of uploads in parts this host knows ${ways}`)
+  throw new S3Error('NotImplemented', `For uploads in parts this host supports only ${ways}`)
 }
 
 export async function takePart(

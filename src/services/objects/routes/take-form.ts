@@ -168,7 +168,7 @@ class IncomingForm {
     const lower = name.toLowerCase()
     if (this.#content !== undefined) return this.fail(malformed("The field 'file' must be the last one of the form."))
     if (isCut) return this.fail(tooMuch())
-    if (this.#fields.has(lower)) return this.fail(malformed(`The field ${lower.slice(0, 100)} is there twice.`))
+    if (this.#fields.has(lower)) return this.fail(malformed(`The field ${lower.slice(0, 100)} occurs twice.`))
     this.#fields.set(lower, value)
   }
 }

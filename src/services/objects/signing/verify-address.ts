@@ -36,7 +36,7 @@ export function verifyAddress(keys: SigningKeys, request: SentRequest, now: numb
   const query = readQuery(request.query)
   const parameters = new Map<string, string>()
   for (const [name, value] of query) {
-    if (parameters.has(name)) throw wrong(`The parameter ${name.slice(0, 100)} is there twice`)
+    if (parameters.has(name)) throw wrong(`The parameter ${name.slice(0, 100)} occurs twice`)
     parameters.set(name, value)
   }
   const parameter = (name: string): string => {

@@ -77,7 +77,7 @@ export const freq = refined(durationText, (value) => {
   return [{ message: 'a frequency that is inferred is not supported', suggestion: 'write ISO 8601 such as PT1H' }]
 })
 
-/** With a zone in `align`, days and weeks (from Monday) follow its calendar; months always one, by default UTC. */
+/** With a zone in `align`, days and weeks (from Monday) follow its calendar. Months always follow a calendar, by default UTC. */
 export function freqOf(value: string, zone: string | undefined): Freq {
   const periods = periodsOf(value)
   if (periods !== undefined && (zone !== undefined || periods.unit === 'month'))

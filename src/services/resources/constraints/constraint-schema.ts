@@ -109,7 +109,7 @@ function* attributesProblems(attributes: unknown, path: string, level: number): 
     if (names.has(name))
       yield {
         at: `${attributePath}/name`,
-        message: `"${String(name)}" is there twice`,
+        message: `"${String(name)}" occurs twice`,
         suggestion: 'name each attribute once',
       }
     if (name !== undefined) names.add(name)

@@ -1,4 +1,4 @@
-/** Counts the places within a circle with boxes along strips of latitude; only places on the edge are measured. */
+/** Counts locations within a circle: boxes along strips of latitude count most, only those near the edge are measured. */
 import type { Condition } from '#storage'
 
 export interface Circle {

@@ -32,7 +32,7 @@ export type LackingTasks = {
   readonly resources: number
 }
 
-/** Maximum resources of a type to inspect, since their reasons rarely differ. */
+/** Maximum number of resources of a type to inspect; the reasons of the others are rarely different. */
 const MAX_LOOKED_AT = 1_000
 
 export async function lackingTasks(

@@ -80,5 +80,5 @@ function outcomeOf(events: readonly EngineEvent[], label: string): PlugOutcome {
       log,
     }
   }
-  return { result: false, error: 'the plug gave no result in time', log }
+  return { result: false, error: 'the plug did not return in time', log }
 }

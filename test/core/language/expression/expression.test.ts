@@ -195,7 +195,7 @@ describe('an expression', () => {
     expect(evaluate(text)).toEqual(value)
   })
 
-  it('has chance where the caller gives one, and the same numbers for the same draw', () => {
+  it('has chance where the caller provides it, and the same numbers for the same draw', () => {
     const { evaluate: run } = compileExpression('[Math.random(), Math.random()]', { chance: true })
     const drawn = () => run(() => undefined, 0, { random: () => 0.5 }) as readonly number[]
     expect(drawn()).toEqual(drawn())
@@ -325,8 +325,8 @@ describe('an expression', () => {
     ['between(hour(now), 21, 8)', 'column 1', 'never holds, since 21 is above 8'],
     ['between(hour(now, "Europe/Brussels"), 21, 8)', 'column 1', 'write hour(...) >= 21 || hour(...) <= 8'],
     ['between(month(now), 11, 2)', 'column 1', 'write month(...) >= 11 || month(...) <= 2'],
-    ['between(temperature, 5)', 'column 1', 'takes 3 arguments'],
-    ['contains(...list)', 'column 1', 'takes 2 arguments'],
+    ['between(temperature, 5)', 'column 1', 'needs 3 arguments'],
+    ['contains(...list)', 'column 1', 'needs 2 arguments'],
     ['hour()', 'column 1', 'hour(now)'],
     ['hour(now, state)', 'column 1', 'write it out'],
     ['hour(now, "Europe/Atlantis")', 'column 1', 'not a time zone'],

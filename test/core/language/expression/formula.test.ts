@@ -67,7 +67,7 @@ const lookup = (values: Values) => (path: { readonly segments: readonly string[]
   values[path.segments[0] as 'a' | 'b']
 
 describe('a formula', () => {
-  it('gives the number that its expression gives', () => {
+  it('returns the number that its expression returns', () => {
     fc.assert(
       fc.property(numberText, message, (text, values) => {
         const expected = known(() => compileExpression(text).evaluate(lookup(values), 0))

@@ -108,7 +108,7 @@ describe('JSON Logic beside json-logic-js', () => {
     ),
   }))
 
-  it('gives the same answers on harmless logic', () => {
+  it('returns the same answers on harmless logic', () => {
     fc.assert(
       fc.property(expression, (logic) => {
         if (typeof logic === 'string') return

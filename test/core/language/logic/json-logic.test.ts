@@ -54,7 +54,7 @@ describe('JSON Logic', () => {
       [21.5, 'x'],
     ],
     [{}, {}],
-  ])('%j gives %j', (logic, expected) => {
+  ])('%j returns %j', (logic, expected) => {
     expect(run(logic, sample)).toEqual(expected)
   })
 
@@ -129,7 +129,7 @@ describe('JSON Logic', () => {
     expect(messageOf(error)).toMatch(message)
   })
 
-  it('tells what would be allowed', () => {
+  it('reports what would be allowed', () => {
     expect(messageOf(thrown(() => compileLogic({ fliter: [[], 1] })))).toMatch(
       /did you mean "filter"\? allowed are var missing/,
     )
@@ -215,7 +215,7 @@ describe('JSON Logic', () => {
     expect(outer).toBe('inner a-inner b-outer')
   })
 
-  it('asks for a default only when there is no value', () => {
+  it('asks for a default only without a value', () => {
     const logic = { cat: [{ var: ['a', { var: 'b' }] }] }
     const seen: string[] = []
     const value = compileLogic(logic).evaluate(({ segments }) => {
@@ -246,7 +246,7 @@ describe('JSON Logic', () => {
     }
   })
 
-  it('gives lookup errors a code', () => {
+  it('assigns lookup errors a code', () => {
     const failing = () =>
       compileLogic({ var: 'a' }).evaluate(() => {
         throw new TypeError('no data')

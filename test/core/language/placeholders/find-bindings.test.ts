@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findBindingProblems, findBindings } from '../../../../src/core/language/placeholders/find-bindings.ts'
 
 describe('finding placeholders', () => {
-  it('gives root, segments, option and place of each', () => {
+  it('returns root, segments, option and place of each', () => {
     expect(findBindings({ a: ['x ${?nodes.n.rawData.v} $${streamdata.t}'], 'b/c': 'META.$.k' })).toEqual([
       {
         text: '${?nodes.n.rawData.v}',
@@ -41,8 +41,8 @@ describe('finding placeholders', () => {
 
   it.each([
     ['${streamdata.t', /"\$\{streamdata.t" is never closed/],
-    ['a ${} b', /names nothing/],
-    ['${?}', /names nothing/],
+    ['a ${} b', /is empty/],
+    ['${?}', /is empty/],
     ['${foo.bar}', /"foo" is not a place/],
     ['${streamdata.a + 1}', /unexpected " "/],
     ['${nodes.a.rawData.l[x]}', /bad index/],
@@ -62,7 +62,7 @@ describe('finding placeholders', () => {
 
   it.each([
     ['{{a.b', /never closed/],
-    ['{{}}', /names nothing/],
+    ['{{}}', /is empty/],
     ['{{#each a.l}}x', /never closed/],
     ['{{/if}}', /not open/],
     ['{{#each a.l}}{{/if}}{{/each}}', /not open/],

@@ -32,7 +32,7 @@ describe('a path', () => {
   })
 
   it.each([
-    ['', /names nothing/],
+    ['', /is empty/],
     ['streams.x', /"streams" is not a place/],
     ['nodes.a', /what of the node/],
     ['nodes.a.rawdata.x', /no "rawdata"/],

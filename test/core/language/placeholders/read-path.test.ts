@@ -34,7 +34,7 @@ describe('reading a path', () => {
     ['node.resource.meta.m', 6],
     ['loop[0]', 7],
     ['loop.length', 1],
-  ])('%s gives %j, as path and as list', (text, expected) => {
+  ])('%s returns %j, as path and as list', (text, expected) => {
     const parsed = parsePath(text)
     if ('fault' in parsed) throw new Error(parsed.fault.message)
     expect(readPath(parsed.path, scope)).toEqual(expected)

@@ -96,7 +96,7 @@ describe('a resource', () => {
     expect((error as { issues: unknown[] }).issues).toHaveLength(count)
   })
 
-  it('tells which bindings a text has', () => {
+  it('reports which bindings a text has', () => {
     expect(parseResource('a-${variables.x}')).toEqual({
       kind: 'text',
       text: 'a-${variables.x}',

@@ -99,7 +99,7 @@ describe('a value with placeholders', () => {
     ['${nodes.unsure.state}', /no certain state/],
     ['${nodes.dice.rawData.text.length}', /node "dice".text is a string and has no "length"/],
     ['${nodes.dice.rawData.items[9]}', /is a list of 2/],
-    ['${streamdata.humidity}', /no message in reach has "humidity"/],
+    ['${streamdata.humidity}', /no current message has the value "humidity"/],
     ['${streamdata.gps.lon}', /streamdata.gps has no "lon"/],
     ['${variables.limits}', /variable "limits" has no value/],
     ['${vault.NOPE}', /secret "NOPE" does not exist/],

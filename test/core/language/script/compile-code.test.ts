@@ -96,7 +96,7 @@ describe('code that is more than an expression', () => {
     ['let x = { "${nodes.dice.state}": 1 }; x', { ONE: 1 }],
     ['let a = s.replace(/["\'/]/g, "${nodes.dice.state}"); a', 'on'],
     ['let x; return console.log("quiet", t)', undefined],
-  ])('%s gives %j', async (text, value) => {
+  ])('%s returns %j', async (text, value) => {
     expect(await valueOf(text)).toEqual(value)
   })
 
@@ -160,7 +160,7 @@ describe('code that is more than an expression', () => {
     expect(await valueOf(text)).toEqual(value)
   })
 
-  it('counts as a condition by what it gives inside, and as a number likewise', async () => {
+  it('counts as a condition by what it returns inside, and as a number likewise', async () => {
     const holds = async (text: string) => compileConditionCode(text, fence).evaluate(lookup, 0, around)
     expect(await Promise.all(['return {}', 'return ""', 'return 1'].map(holds))).toEqual([true, false, true])
     for (const text of ['return 1 / 0', 'return NaN', 'return null', 'let x; x']) {
@@ -168,7 +168,7 @@ describe('code that is more than an expression', () => {
     }
     const number = async (text: string) => compileNumberCode(text, fence).evaluate(lookup, 0, around)
     for (const text of ['return -1 / 0', 'return null', 'return "0123"', 'return true', 'return'])
-      await expect(number(text)).rejects.toThrow(/so the result is unknown|must give a number/)
+      await expect(number(text)).rejects.toThrow(/so the result is unknown|must return a number/)
     expect(await number('return t + 0.5')).toEqual({ number: 26.5, slack: 0 })
     expect(await number('return "21.50"')).toEqual({ number: 21.5, slack: 0 })
   })

@@ -63,7 +63,7 @@ describe('statements without a return', () => {
     expect(() => compileCode(text, fence)).toThrow(reason)
   })
 
-  it('give what eval gives', async () => {
+  it('give what eval returns', async () => {
     const value = fc.constantFrom('1', '"a"', 'x', 'x += 1', 'y = x * 2', 'x > 3', '[x, y]')
     const { list } = fc.letrec<{ list: string; one: string }>((tie) => ({
       list: fc.array(tie('one'), { maxLength: 4 }).map((all) => all.join(' ')),

@@ -40,11 +40,11 @@ describe('a script with meters', () => {
     ),
     'return { e: new TypeError("x") instanceof Error, m: new RangeError("y").message, n: Number("12"), s: Symbol.iterator.toString() }',
     'class MyError extends Error {} try { throw new MyError("z") } catch (e) { return { my: e instanceof MyError, m: e.message } }',
-  ])('%s gives what it gives without them', async (body) => {
+  ])('%s returns what it returns without them', async (body) => {
     expect(await inFence(body)).toEqual(asWritten(body))
   })
 
-  it('gives what arithmetic over any operands gives without them', async () => {
+  it('returns what arithmetic over any operands returns without them', async () => {
     const operand = fc.oneof(
       fc.integer({ min: -9, max: 9 }).map(String),
       fc.constantFrom('"4"', '""', 'null', 'true', '[2]', '"x"', 'undefined', '({})', 'n', 's'),
@@ -72,7 +72,7 @@ describe('a script with meters', () => {
     )
   })
 
-  it('counts what the last statement gives, as what a return gives', () => {
+  it('counts what the last statement returns, as what a return returns', () => {
     expect(compileScript('s').code).toContain('return settle$0(use$0(given$0))')
   })
 

@@ -53,7 +53,7 @@ describe('a rule is named', () => {
     [
       'for a read against the declared order',
       rule({ sensors: [reader('a', 'b'), sensor('b')], triggers: [fires({ sourceLabel: 'a' })] }),
-      'INFO /sensors/0: sensor "a" reads "b", declared after it: it runs after what it reads',
+      'INFO /sensors/0: sensor "a" reads "b", declared after it: it runs after the nodes that it reads',
     ],
     [
       'for a cool-down on a change of state',

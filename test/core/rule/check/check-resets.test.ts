@@ -158,7 +158,7 @@ describe('a change from * that', () => {
   it('says what to write instead', () => {
     const [issue] = validateRule(rule(reactive), plugs).issues
     expect(issue?.message).toBe(
-      'trigger "hot" -> "note" fires whenever a run finds "Above", changed or not: the run first forgets the state that "*" is compared with',
+      'trigger "hot" -> "note" fires whenever a run finds "Above", whether it changed or not, because the run first clears the state that "*" is compared with',
     )
     expect(issue?.suggestion).toBe(
       'write "begins": ["Above"] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that',
@@ -166,6 +166,6 @@ describe('a change from * that', () => {
     const anyChange = rule(reactive, {
       triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }],
     })
-    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with "begins" of its own')
+    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with its own "begins"')
   })
 })

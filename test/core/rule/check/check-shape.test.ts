@@ -39,7 +39,7 @@ describe('checkShape', () => {
     )
   })
 
-  it('gives back what fits', () => {
+  it('returns what fits', () => {
     const report = new Report()
     const rest = checkShape(small, { label: 'l', a: 'no', b: 3, d: ['x', 'z'], zz: 1 }, '', 'it', report)
     expect(rest).toEqual({ label: 'l', b: 3, zz: 1 })

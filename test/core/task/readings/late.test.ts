@@ -212,7 +212,7 @@ describe('a reading that comes after a newer one', () => {
     expect(task.fired).toEqual(['2.1 True'])
   })
 
-  it('is told of in the log when ten come in a row', async () => {
+  it('is reported in the log when ten come in a row', async () => {
     const clock = new VirtualClock(T)
     const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
     const logs: string[] = []
@@ -468,7 +468,7 @@ describe('what a message says that runs nothing', () => {
 })
 
 describe('readings that are put in order', () => {
-  it('come before a timer of a later time, also those that wait behind one that runs nothing', async () => {
+  it('come before a timer of a later time, also the ones that wait behind one that runs nothing', async () => {
     const task: TaskSettings = { type: 'periodic', frequency: 2.3 * MINUTE, late: { reorder: '2m' } }
     const kept = { ...hot, evictionTime: MINUTE }
     const begins = await begun(rule([kept], [fires('hot', { statesTrigger: ['Below'] })], task), T)

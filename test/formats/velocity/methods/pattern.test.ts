@@ -43,7 +43,7 @@ describe('a pattern', () => {
     )
   })
 
-  it('takes all of a text, or is no match of it', () => {
+  it('takes all of a text, or is not a match of it', () => {
     fc.assert(
       fc.property(alternatives, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }), (source, text) => {
         const isWhole = new RegExp(`^(?:${source})$`).test(text)

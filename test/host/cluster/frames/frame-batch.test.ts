@@ -71,7 +71,7 @@ it('FRAMEBATCH-2: no byte of a batch can be another', () => {
 
 // Holds FRAMEBATCH-2
 it.each<[string, (batches: readonly Buffer[]) => readonly (Buffer | undefined)[]]>([
-  ['is there twice', ([first]) => [first, first]],
+  ['occurs twice', ([first]) => [first, first]],
   ['is missing', ([, second]) => [second]],
   ['is of another key', () => [written([[]], new BatchWriter(new Signer(Buffer.from('another'))))]],
 ])('FRAMEBATCH-2: a batch that %s is refused', (_, sent) => {

@@ -320,7 +320,7 @@ it('FRAMED-2: a host of a version without frames is asked without', async () => 
   server.closeAllConnections()
 })
 
-it('a request with a header that is there twice goes on with both', async () => {
+it('a request with a header that occurs twice goes on with both', async () => {
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) =>
     app.get('/headers', async ({ raw }) => raw.headersDistinct['x-own']),
   )

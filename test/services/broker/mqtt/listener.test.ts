@@ -118,7 +118,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     ])
   })
 
-  it('hears what it subscribed to, and nothing of another tenant', async () => {
+  it('receives what it subscribed to, and nothing of another tenant', async () => {
     const broker = new FakeBroker()
     const made = await client(await openDoor(broker), { protocolVersion })
     const seen = messages(made)
@@ -215,7 +215,7 @@ describe('an acknowledgement', () => {
   })
 })
 
-it('a refused message is told on the topic of errors', async () => {
+it('a refused message is reported on the topic of errors', async () => {
   const made = await client(await openDoor(new FakeBroker()))
   const seen = messages(made)
   await made.subscribeAsync('errors')
@@ -275,7 +275,7 @@ describe('a connection ends', () => {
     expect(broker.posts).toEqual([])
   })
 
-  it('when what comes is no packet', async () => {
+  it('when what comes is not a packet', async () => {
     const { socket, closed } = await raw(await openDoor(new FakeBroker()))
     socket.write('GET / HTTP/1.1\r\n\r\n')
     expect(await closed).toHaveLength(1)
@@ -488,7 +488,7 @@ it('nothing more is read after a packet that is too large, of which only the hea
 
 // Holds MQTT-5
 describe('what a client did wrong', () => {
-  it('is counted and told with its reason, also where version 4 has to acknowledge it', async () => {
+  it('is counted and reported with its reason, also where version 4 has to acknowledge it', async () => {
     const told: unknown[] = []
     const report: MqttOptions['report'] = (what, details) => void told.push({ what, ...details })
     const { door, send, packets } = await connected(4, { report })
@@ -519,7 +519,7 @@ describe('what a client did wrong', () => {
   })
 })
 
-it('closing waits for what is on its way into the log, and tells version 5 why', async () => {
+it('closing waits for what is on its way into the log, and states the reason to version 5', async () => {
   const { broker, door, send, packets } = await connected(5)
   const held: (() => void)[] = []
   broker.hold = () => new Promise<void>((resolve) => void held.push(resolve))
@@ -535,7 +535,7 @@ it('closing waits for what is on its way into the log, and tells version 5 why',
 })
 
 // Holds MQTT-6
-it('a client that listens is let go when the broker tells nothing any more, whatever is still on its way', async () => {
+it('a client that listens is let go when the broker reports nothing any more, whatever is still on its way', async () => {
   const { broker, send, packets, closed } = await connected(5)
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => packets).toHaveLength(2)
@@ -544,7 +544,7 @@ it('a client that listens is let go when the broker tells nothing any more, what
   expect(packets[2]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
 })
 
-it('a port that is taken is told by its address', async () => {
+it('a port that is taken is reported by its address', async () => {
   const door = await openDoor(new FakeBroker())
   await expect(openDoor(new FakeBroker(), { port: door.port })).rejects.toThrow(
     `MQTT cannot listen on 127.0.0.1:${door.port}`,

@@ -42,7 +42,7 @@ describeWithMosquitto('the clients of mosquitto', () => {
       expect((await heard).stdout).toBe('resources/r/events {"timestamp":1,"t":5,"resource":"r"}\n')
     })
 
-    it('are told that their credentials are wrong', async () => {
+    it('are notified that their credentials are wrong', async () => {
       const broker = new FakeBroker()
       const common = (await open(broker)).map((each) => (each === 'good' ? 'bad' : each))
       const told = run('mosquitto_pub', [...common, '-V', version, '-t', 'resources/r/events', '-m', '{}'])

@@ -144,7 +144,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(names('b', ENOUGH))
   })
 
-  it('are each tried alone when their group is refused, behind those that came meanwhile', async () => {
+  it('are each tried alone when their group is refused, behind the ones that came meanwhile', async () => {
     const { commits, told, posted } = opened()
     const [first, second] = [posted(['a', 'b', 'c']), turn().then(() => posted(['d']))]
     await turn()
@@ -235,7 +235,7 @@ describe('posts on their way', () => {
     await Promise.all([made, first])
   })
 
-  it('are told to series before their posters and subscribers hear of them', async () => {
+  it('are reported to series before their posters and subscribers hear of them', async () => {
     const { commits, post, projector } = opened()
     let isBehind = false
     const answered = post('a').then(() => (isBehind = projector.caughtUp() !== undefined))

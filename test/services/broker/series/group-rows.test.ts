@@ -106,7 +106,7 @@ describe('differences', () => {
     ])
   })
 
-  it('of a group are the sum of those that stand in it', async () => {
+  it('of a group are the sum of the ones that stand in it', async () => {
     const series = await shelf(points)
     const query = { from: 0, until: 3_000, grouping: '1s', aggregates: 'diff,count' }
     expect(await rowsOf(series, query)).toEqual([

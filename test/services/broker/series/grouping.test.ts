@@ -50,7 +50,7 @@ describe('a group that nobody chose', () => {
     ['a year', 365 * DAY, 7 * DAY],
     ['a hundred years', 36_500 * DAY, 28 * DAY],
     ['no time', 0, 1_000],
-  ])('gives at most 200 rows for %s', (_, length, width) => {
+  ])('returns at most 200 rows for %s', (_, length, width) => {
     expect(widthOf('auto', { from: 1_000, until: 1_000 + length })).toBe(width)
   })
 

@@ -103,8 +103,8 @@ describe('local days', () => {
   })
 
   it.each([
-    [{ grouping: 'hour', zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
-    [{ zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
+    [{ grouping: 'hour', zone: 'Europe/Brussels' }, /\/zone <- requires a grouping by days or weeks/],
+    [{ zone: 'Europe/Brussels' }, /\/zone <- requires a grouping by days or weeks/],
     [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is not a time zone/],
   ])('are refused for %j', async (query, text) => {
     const { series } = await shelf()

@@ -40,7 +40,7 @@ describe('a query over several resources', () => {
     expect(await series.query([])).toEqual([])
   })
 
-  it('gives the samples of one resource without aggregates', async () => {
+  it('returns the samples of one resource without aggregates', async () => {
     const { series } = await shelf(TWO)
     expect(
       await series.query({ metric: 'm', resources: ['a'], ...RANGE, order: 'descending', limit: 1 }),

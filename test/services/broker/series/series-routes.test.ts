@@ -153,7 +153,7 @@ describe('messages', () => {
 })
 
 describe('POST /series/query', () => {
-  it('gives an object for an object, and a list for a list', async () => {
+  it('returns an object for an object, and a list for a list', async () => {
     const query = { metric: 't', resources: ['s', 'r/1'], aggregates: ['sum'], grouping: '2h', from: FROM, until: NOW }
     const answer = { query: expect.objectContaining({ metric: 't' }) as unknown, series: [[FROM, 12]] }
     expect((await host.ask('POST', '/series/query', query)).body).toEqual(answer)

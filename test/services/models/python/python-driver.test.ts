@@ -99,7 +99,7 @@ describe.skipIf(tensorflow === undefined)('a model of TensorFlow', () => {
     )
   })
 
-  it('tells what each of its signatures takes', () => {
+  it('reports what each of its signatures takes', () => {
     const column = { type: 'number', shape: [1] }
     const inputs = [
       { name: 'heat', ...column },
@@ -124,14 +124,14 @@ function pickleOf(expression: string): ReadonlyMap<string, Uint8Array> {
 const predicting = (body: string): string => `type('M', (), {'predict': lambda self, rows: ${body}})()`
 
 describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
-  it('gives probabilities when it is asked for them', async () => {
+  it('returns probabilities when it is asked for them', async () => {
     const { model, record } = fixtureOf('sklearn')
     const { call } = await (await opened()).open(model)
     const values = await call({ operation: 'predict', probabilities: true, instances: record.instances })
     values.flat().forEach((value, at) => expect(value).toBeCloseTo(Number(record.probabilities?.flat()[at]), 9))
   })
 
-  it('that another version wrote says so, and which version runs it is told exactly', async () => {
+  it('that another version wrote says so, and which version runs it is reported exactly', async () => {
     const { model, record } = fixtureOf('sklearn')
     const driver = await opened()
     const [version = ''] = (await driver.runtimes()).flatMap((one) => {

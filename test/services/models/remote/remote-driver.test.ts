@@ -82,7 +82,7 @@ describe('a model on a server', () => {
     expect(table.signatures).toEqual([{ operation: 'predict', inputs: [] }])
   })
 
-  it('is sent named features as a column each, and told that they are a table', async () => {
+  it('is sent named features as a column each, marked as a table', async () => {
     const table = await remoteDriver(REMOTE_OPTIONS).open(remotePackage('v2', server, 'table'))
     const rows = [
       { heat: 1, load: 2 },

@@ -166,7 +166,7 @@ describe('a model of another server', () => {
     await away.stop()
   })
 
-  it('gives way to files, and files to it', async () => {
+  it('yields to files, and files to it', async () => {
     const api = asked(serviceOf())
     const file = zipOf({ 'model.bst': 'x' })
     await api.create({ name: 'sum', framework: 'xgboost', file })
@@ -181,7 +181,7 @@ describe('a model of another server', () => {
     expect(await api.content('sum')).toMatchObject({ size: file.length })
   })
 
-  it('is no version of the function registry, whose versions are built of files', async () => {
+  it('is not a version of the function registry, whose versions are built of files', async () => {
     const storage = openMemory()
     const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as InternalFunctions
     const service = serviceOf(storage, 1, registry)

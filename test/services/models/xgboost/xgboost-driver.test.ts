@@ -84,14 +84,14 @@ it.each([
   expect(model.warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)])
 })
 
-it('gives others their turn in a long call', async () => {
+it('leaves others their turn in a long call', async () => {
   let turns = 0
   const model = await driverOf(() => Promise.resolve(void turns++)).open(packageOfJson(golden.json))
   await model.call({ operation: 'predict', instances: Array.from({ length: 50_000 }, () => [1, 2, 3, 4]) })
   expect(turns).toBeGreaterThan(3)
 })
 
-it('says so when a leaf is no number, in place of an answer that JSON cannot carry', async () => {
+it('says so when a leaf is not a number, in place of an answer that JSON cannot carry', async () => {
   const text = JSON.stringify(golden.json).replaceAll(/"split_conditions":\[[^\]]*\]/g, (list) =>
     list.replaceAll(/-?\d[\d.E+-]*/g, '1e39'),
   )

@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(await jobs.count()).toBe(0)
   })
 
-  it('that was committed and not told of is carried out at the next start', async () => {
+  it('that was committed without a notification is carried out at the next start', async () => {
     const b = await bench(['p1'])
     await b.plan('p1', 'open')
     await b.again()

@@ -59,7 +59,7 @@ function comparisons(open: () => Promise<{ storage: Storage; close(): Promise<vo
     await medium.close()
   })
 
-  it.each(CASES)('%s gives %s', async (query, ids) => {
+  it.each(CASES)('%s returns %s', async (query, ids) => {
     const { values } = await resources.api.resources.list({ query })
     expect(values.map(({ id }) => id).join(' ')).toBe(ids)
   })

@@ -61,7 +61,7 @@ describe('a listing of resources', () => {
     ['sort=limits.low&order=descending', 'cbade'],
     ['sort=limits.low&skip=1&limit=1', 'b'],
     ['sort=lastMessageTimestamp', 'eabcd'],
-  ])('with ?%s gives %s', async (query, ids) => {
+  ])('with ?%s returns %s', async (query, ids) => {
     expect(await listed(query)).toBe(ids)
   })
 
@@ -71,7 +71,7 @@ describe('a listing of resources', () => {
     ['49km', 'acd'],
     ['51 kilometers', 'abcd'],
     ['30000km', 'abcd'],
-  ])('within %s of Ghent gives %s', async (distance, ids) => {
+  ])('within %s of Ghent returns %s', async (distance, ids) => {
     expect(await listed(`lat=${GHENT.lat}&lon=${GHENT.lon}&distance=${encodeURIComponent(distance)}`)).toBe(ids)
   })
 
@@ -100,7 +100,7 @@ describe('a listing of resources', () => {
     ['firmware:lt("3")', 'cd'],
     ['firmware:lt(3)', ''],
     ['name:exists() AND (id:a OR (id:b AND tags:x))', 'ab'],
-  ])('with the query %s gives %s', async (query, ids) => {
+  ])('with the query %s returns %s', async (query, ids) => {
     expect(await listed(`query=${encodeURIComponent(query)}`)).toBe(ids)
   })
 
@@ -138,7 +138,7 @@ describe('a listing of resources', () => {
     ])
   })
 
-  it('tells all problems at once', async () => {
+  it('reports all problems at once', async () => {
     const refused = await resources.ask('GET', '/api/resources?skip=x&limit=y&order=z')
     expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/order', '/skip', '/limit'])
   })
@@ -150,7 +150,7 @@ describe('a listing of resources', () => {
     expect(own.at('values.0')).toEqual({ id: 'c', resourceTypeId: 't', parentId: 'a', limits: { low: 'many' } })
   })
 
-  it('gives some fields', async () => {
+  it('returns some fields', async () => {
     const some = await resources.ask('GET', '/api/resources?id=a&id=c&field=name&fields=limits.low,none')
     expect(some.at('values')).toEqual([
       { id: 'a', name: 'Pump one', limits: { low: 3 } },

@@ -17,7 +17,7 @@ describe('the upkeep of managed tasks', () => {
     expect(world.tasks.names).toHaveLength(10)
   })
 
-  it('tells once of a template that cannot be used, for however many resources', async () => {
+  it('reports a template that cannot be used once, for however many resources', async () => {
     const world = new World()
     await world.upkeep.start()
     world.tasks.missingTemplates.add('t')
@@ -34,7 +34,7 @@ describe('the upkeep of managed tasks', () => {
     expect([world.tasks.kept.size, world.upkeep.waiting]).toEqual([20, 0])
   })
 
-  it('leaves tasks alone when other metadata change, and makes them anew when settings do', async () => {
+  it('leaves tasks alone when other metadata change, and makes them again when settings do', async () => {
     const world = new World()
     await world.upkeep.start()
     await world.write('resourcetype', 'a', { templates: [{ templateName: 't', frequency: 1 }] })
@@ -51,7 +51,7 @@ describe('the upkeep of managed tasks', () => {
     expect([...world.tasks.kept.keys()]).not.toEqual(before)
   })
 
-  it('gives up a task that is never made, goes on with the others, and tries it again', async () => {
+  it('abandons a task that is never made, goes on with the others, and tries it again', async () => {
     const world = new World()
     await world.upkeep.start()
     const silent: (() => void)[] = []

@@ -243,7 +243,7 @@ describe('a call that waited', () => {
     await life.close()
   })
 
-  it('and fails is one line of the log, and those that follow soon are counted', async () => {
+  it('and fails is one line of the log, and the ones that follow soon are counted', async () => {
     const lines: [string, object][] = []
     const printer = definePlug({
       name: 'send',

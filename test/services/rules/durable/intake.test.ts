@@ -206,7 +206,7 @@ describe('a message on a channel', () => {
     await second.close()
   })
 
-  it('tells a call that is under way how many rules led to it, also when it is made again', async () => {
+  it('notifies a call that is under way how many rules led to it, also when it is made again', async () => {
     const ground = new Ground()
     const led: unknown[] = []
     const tell = definePlug({

@@ -139,7 +139,7 @@ describe('what is played again', () => {
     return { called, count, after }
   }
 
-  it('writes, calls and tells nothing: a life after many inputs begins as one after none', async () => {
+  it('writes, calls and reports nothing: a life after many inputs begins as one after none', async () => {
     const none = await lifeAfter(0)
     const many = await lifeAfter(20)
     expect([many.called, many.count]).toEqual([20, 20])

@@ -133,7 +133,7 @@ describe('over a restart', () => {
     expect(info(after)).toMatchObject({ invocationCount: 1, skippedTicks: 3, nextTick: 4000 })
   })
 
-  it('an end that a task came to by itself is told again', async () => {
+  it('an end that a task came to by itself is notified again', async () => {
     const ground = new Ground()
     const before = await begun(ground, ONCE)
     await before.to(300)
@@ -160,7 +160,7 @@ describe('over a restart', () => {
     await life.close()
   })
 
-  it('a task whose plugs are gone is told as failed, and why', async () => {
+  it('a task whose plugs are gone is reported as failed, and why', async () => {
     const ground = new Ground()
     const before = await begun(ground, CALLS)
     await before.close()
@@ -187,7 +187,7 @@ describe('over a restart', () => {
     expect((await deliveries(after)).map(({ id }) => id)).toEqual(['a/2/2/0', 'a/1/2/0'])
   })
 
-  it('a sleep of the whole machine is no crowd of ticks, also when it is played again', async () => {
+  it('a sleep of the whole machine is not a crowd of ticks, also when it is played again', async () => {
     const ground = new Ground()
     const before = await begun(ground, { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } })
     await before.to(0)
@@ -201,7 +201,7 @@ describe('over a restart', () => {
 })
 
 describe('deliveries', () => {
-  it('are told with their attempts, and the last failure is a dead letter', async () => {
+  it('are reported with their attempts, and the last failure is a dead letter', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const life = await begun(ground, CALLS)
@@ -338,7 +338,7 @@ describe('what is stored', () => {
     await after.close()
   })
 
-  it('is tried again four times a second while the store is away, of which the log tells every ten seconds', async () => {
+  it('is tried again four times a second while the store is away, of which the log reports every ten seconds', async () => {
     const log: unknown[] = []
     const told = (message: string, details: object) => void log.push([message, details])
     const { life, fate } = await withFate(new Ground().outside, { told })

@@ -207,7 +207,7 @@ describe('while the store stands still', () => {
     ['over just before its limit', LIMIT - 100],
     ['over just after its limit', LIMIT + 100],
     ['long over at its limit', LIMIT - 20_000],
-  ])('an outage that is %s is no time of a call', async (_when, until) => {
+  ])('an outage that is %s is not a time of a call', async (_when, until) => {
     await called()
     ground.goAway()
     await pass(life, until)

@@ -99,7 +99,7 @@ describe('a parameter that the route does not read', () => {
   })
 })
 
-describe('a parameter that is there twice', () => {
+describe('a parameter that occurs twice', () => {
   it.each(['GET', 'POST'] as const)('is refused for %s', async (method) => {
     expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- was sent 2 times (send it once)')
   })
@@ -108,7 +108,7 @@ describe('a parameter that is there twice', () => {
     expect(await ask('GET', '/named?id=1&id=2')).toEqual([200, 'handled', undefined])
   })
 
-  it('is told with all the others', async () => {
+  it('is reported with all the others', async () => {
     expect((await ask('POST', '/named?from=1&from=2&x=1'))[1]).toMatch(/^the query: \/x <- .*; \/from <- /)
   })
 })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { headerOfList, listOfHeader } from '../../../../src/services/shared/http/header-list.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
-it('is ASCII of one line that gives the list back', () => {
+it('is ASCII of one line that returns the list', () => {
   const item = fc.record({ message: fc.string({ unit: 'grapheme', maxLength: 20 }), level: fc.constant('info') })
   fc.assert(
     fc.property(fc.array(item, { maxLength: 8 }), (list) => {

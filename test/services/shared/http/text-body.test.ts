@@ -45,7 +45,7 @@ describe('a body of texts', () => {
     expect(said).toEqual(['begun', '1', '2', '3'])
   })
 
-  it('gives a sign of life while nothing comes', async () => {
+  it('returns a sign of life while nothing comes', async () => {
     const gone = new AbortController()
     async function* silent(): AsyncGenerator<number> {
       await once(gone.signal, 'abort')
