@@ -58,7 +58,7 @@ export function severityWord(severity: string): string {
   return severity.charAt(0) + severity.slice(1).toLowerCase()
 }
 
-/** State of an alarm: disc filled while active, hollow when cleared; a ring while nobody has acknowledged it. */
+/** State of an alarm: disc filled while active, hollow when cleared; a ring until it is acknowledged. */
 export function AlarmState({ status }: { status: string }) {
   const isOpen = status !== 'CLEARED'
   return (
