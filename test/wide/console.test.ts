@@ -180,7 +180,10 @@ describe.skipIf(noBrowser)('the editor', () => {
       await page.getByRole('heading', { name: '1 problem stops this draft from running' }).waitFor()
       await page.getByRole('button', { name: 'Redo' }).click()
       await page.getByText('This draft can run').waitFor()
-      await text.getByText(/^(?:90|100)$/).first().dblclick()
+      await text
+        .getByText(/^(?:90|100)$/)
+        .first()
+        .dblclick()
       await page.keyboard.type('85')
       await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
       expect(await page.getByText(/Saved as version/).textContent()).toContain('Saved as version')
