@@ -1,4 +1,4 @@
-/** Runs rehearsals, and waits for those that take longer than one answer. */
+/** Runs rehearsals, and waits for long ones. */
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { api } from './session.ts'
 

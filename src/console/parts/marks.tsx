@@ -1,5 +1,4 @@
 /** Marks of states and severities: shapes that read the same without colour. */
-import type { ComponentChildren } from 'preact'
 
 export type Match = 'match' | 'no match' | 'unknown'
 
@@ -23,15 +22,6 @@ export function MatchMark({ match }: { match: Match }) {
     <svg class="mark" width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
       <MatchShape match={match} x={7} y={7} />
     </svg>
-  )
-}
-
-export function StatePill({ match, children }: { match: Match; children: ComponentChildren }) {
-  return (
-    <span class="state">
-      <MatchMark match={match} />
-      {children}
-    </span>
   )
 }
 
@@ -68,7 +58,7 @@ export function severityWord(severity: string): string {
   return severity.charAt(0) + severity.slice(1).toLowerCase()
 }
 
-/** State of an alarm: disc filled while active, hollow when cleared; a ring while nobody has acknowledged it. */
+/** State of an alarm: disc filled while active, hollow when cleared; a ring until it is acknowledged. */
 export function AlarmState({ status }: { status: string }) {
   const isOpen = status !== 'CLEARED'
   return (
