@@ -5,6 +5,8 @@
 import { AppError } from '#kernel'
 import { alarmsClient } from '#services/alarms/client'
 import type { AlarmsApi } from '#services/alarms/contract'
+import { auditClient } from '#services/audit/client'
+import type { AuditApi } from '#services/audit/contract'
 import { brokerClient } from '#services/broker/client'
 import type { BrokerApi } from '#services/broker/contract'
 import { converterClient } from '#services/converter/client'
@@ -56,6 +58,7 @@ export interface Client {
   readonly objects: ObjectsClient
   readonly subscriptions: SubscriptionsClient
   readonly vault: VaultApi
+  readonly audit: AuditApi
 }
 
 /**
@@ -82,6 +85,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     objects: objectsClient(http, fetch),
     subscriptions: subscriptionsClient(http),
     vault: vaultClient(http),
+    audit: auditClient(http),
   }
 }
 

@@ -72,9 +72,9 @@ describe('the index', () => {
     expect(pages.filter((page) => !linked.includes(page))).toEqual([])
   })
 
-  it('lists a folder that has only pages', () => {
+  it('lists a folder that has only pages and pictures', () => {
     const other = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.(?!md$)[^./]+$/.test(name),
+      /\.(?!(?:md|png)$)[^./]+$/.test(name),
     )
     expect(other).toEqual([])
   })

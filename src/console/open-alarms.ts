@@ -48,7 +48,7 @@ async function readEvents(signal: AbortSignal, noted: () => void): Promise<void>
   }
 }
 
-/** Follows the alarms while a user is logged in. */
+/** Follows the alarms during a session. */
 export function startAlarms(): void {
   effect(() => {
     if (!session.value || !may('read')) return

@@ -2,8 +2,9 @@
 import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
-import { type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
+import { auditedStorage, type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
 import { AppError, messageOf } from '#kernel'
+import { actingAs, currentActor } from '#platform'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
@@ -35,6 +36,7 @@ import { closeAll, makeServices } from './wiring/make-services.ts'
 import { InternalClient } from './internal-client.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
+import { timeOrderedId } from './time-ordered-id.ts'
 import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
 import { WorkThreads } from './work/work-threads.ts'
@@ -110,7 +112,13 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
   const { now = clock.now } = overrides
   const damage = new DamageWatch(serviceLog)
   const certificates = config.tls && (await Certificates.open(config.tls, { now, logger: serviceLog }))
-  const storage = await openStorage(config, { damage, logger: serviceLog })
+  const isAudited = services.has('audit') && (config.only?.includes('audit') ?? true)
+  const storage = auditedStorage(await openStorage(config, { damage, logger: serviceLog }), {
+    actor: isAudited ? currentActor : () => undefined,
+    actingAs,
+    now,
+    newId: timeOrderedId,
+  })
   try {
     // checked before anything that another version stored is read or replaced
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, overrides.timers)
@@ -143,6 +151,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const parts = {
       storeMark,
       certificates,
+      hostStore: own,
       gauges: metrics.gauges,
       figures: new TenantFigures(metrics.gauges),
       logger: serviceLog,

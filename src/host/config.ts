@@ -41,6 +41,8 @@ export interface Config {
   /** Port of MQTT over TLS; 0: chosen by the system; undefined: none */
   readonly mqtts: number | undefined
   readonly mqttHost: string
+  /** How long entries of the audit are kept, in ms */
+  readonly auditAge: number
   /** Port of metrics and probes without credentials; undefined: none */
   readonly metricsPort: number | undefined
   readonly data: string
@@ -331,6 +333,13 @@ export const OPTIONS = {
     default: '7d,4GB',
     help: 'how long, and how many bytes of each tenant, inputs of tasks are kept to look at the past and to rehearse rules; 0 keeps none',
   },
+  auditAge: {
+    flag: 'audit-age',
+    env: 'REFLEXARC_AUDIT_AGE',
+    value: 'duration',
+    default: '365d',
+    help: 'how long entries of the audit are kept',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -448,6 +457,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
   const duplicates = read('duplicates', (what) => DUPLICATES.find((one) => one === what), 'write drop or take')
   const dedupWindow = read('dedupWindow', lengthOf, 'write a duration such as 90s, 10m or PT10M')
+  const auditAge = read('auditAge', lengthOf, 'write a duration such as 365d')
   const keepInputs = read('keepInputs', keptOf, 'write an age, a size or both, such as 7d,4GB, or 0')
   if (descendants === 0) problems.push('--max-descendants: 0 would stop all rules; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 would reject all bodies; write a number of bytes from 1')
@@ -504,6 +514,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     mqtts,
     mqttHost: mqttHost ?? host ?? '',
     metricsPort,
+    auditAge: auditAge ?? 0,
     data,
     store: store ?? { medium: 'memory' },
     blobs: shared.blobs === undefined ? undefined : resolve(shared.blobs),

@@ -16,6 +16,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { AppError } from '#kernel'
+import { actAs } from '#platform'
 import { type AuthRoutes, authRoutes } from './auth/auth-api.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
@@ -121,6 +122,7 @@ export async function mount(app: FastifyInstance, options: MountOptions): Promis
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   await options.routing.addTo(app)
+  app.addHook('preHandler', actForCaller)
   if (options.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)
@@ -167,6 +169,15 @@ function requireScopes(name: string, routes: readonly RouteOptions[]): void {
   if (unscoped.length > 0) throw new Error(`Routes of ${name} declare no scope: ${unscoped.join(', ')}`)
 }
 
+/** Attributes the changes of a request to its caller, until it is answered. */
+function actForCaller(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  const { tenant, user, method, ip, id, routeOptions } = request
+  if (user === '' || !WRITES.has(method) || routeOptions.config.scope === 'device') return done()
+  const path = request.url.split('?', 1)[0] ?? ''
+  const finish = actAs({ tenant, user, address: ip, method, path: path.slice(0, MAX_PATH), request: id }, done)
+  reply.raw.once('close', finish)
+}
+
 function stopping(): AppError {
   return new AppError('CLOSED', 'The host is stopping; try again in a moment')
 }
@@ -197,6 +208,7 @@ function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: Hoo
   done(hosts > 1 ? new AppError('VALIDATION', `Host: sent ${hosts} times; send it once`) : undefined)
 }
 
+const MAX_PATH = 2_048
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 

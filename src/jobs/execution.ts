@@ -66,7 +66,10 @@ export class Execution {
       children: () => documents.children(job.id),
     }
     try {
-      return await handler.run(context)
+      const { type, id, user } = job
+      const actor = user === undefined ? undefined : { tenant, user, path: `jobs/${type}/${id}` }
+      const { actingAs } = documents.store
+      return await (actingAs === undefined ? handler.run(context) : actingAs(actor, () => handler.run(context)))
     } catch (error) {
       return isClosed(error) || this.#dependencies.isStopped()
         ? { kind: 'released' }

@@ -3,7 +3,9 @@
  * network.
  */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
+export type { Actor } from './actor.ts'
 export type { Caller, Causation } from './caller.ts'
+export { type Difference, differenceOf } from './difference.ts'
 export type { CancelSignal } from './cancel-signal.ts'
 export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
 export { csvText, withoutFormula } from './csv-text.ts'

@@ -17,7 +17,7 @@
  *   content of writes may come earlier
  * STORE-7 all processes that share a medium use one clock
  */
-import type { Json, JsonText } from '#kernel'
+import type { Actor, Json, JsonText } from '#kernel'
 import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
@@ -102,9 +102,13 @@ export interface Store {
    * transaction, but each succeeds or fails on its own.
    */
   commit(writes: readonly Write[]): Promise<Committed>
+  /** Runs work whose changes are recorded as those of an actor. Absent: the store records nothing */
+  readonly actingAs?: ActingAs | undefined
   /** Returns the time on the clock of the medium (STORE-7), for leases. */
   now(): Promise<StoreTime>
 }
+
+export type ActingAs = <T>(actor: Actor | undefined, work: () => Promise<T>) => Promise<T>
 
 export interface StoreTime {
   /** epoch ms, an integer */
@@ -131,6 +135,8 @@ export interface CollectionSpec<D extends Document> {
    * and counts, and sorts by the next field. Only affects speed.
    */
   readonly together?: readonly (readonly string[])[]
+  /** Changes by users are recorded (`auditedStore`) */
+  readonly audited?: true
 }
 
 /**

@@ -7,19 +7,9 @@
  *
  * Samples and objects are not fenced: appends are idempotent, and objects are found by documents only.
  */
-import { WrappedCollection } from './wrapped-collection.ts'
+import { CommittedCollection } from './wrapped-collection.ts'
 import { AppError, retryOnConflict } from '#kernel'
-import type {
-  Collection,
-  CollectionSpec,
-  Committed,
-  Document,
-  Expectation,
-  Log,
-  LogBody,
-  Store,
-  Write,
-} from './contract.ts'
+import type { Collection, CollectionSpec, Committed, Document, Log, LogBody, Store, Write } from './contract.ts'
 
 interface FenceRecord {
   readonly holder: string
@@ -76,12 +66,16 @@ class FencedStore implements Store {
     this.series = store.series
   }
 
+  get actingAs(): Store['actingAs'] {
+    return this.#store.actingAs
+  }
+
   get blobs(): Store['blobs'] {
     return this.#store.blobs
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
-    return new FencedCollection(this.#store.collection(spec), (writes) => this.commit(writes))
+    return new CommittedCollection(this.#store.collection(spec), (writes) => this.commit(writes))
   }
 
   log(name: string): Log {
@@ -131,24 +125,5 @@ class FencedStore implements Store {
     this.#error ??= fenced(name, term, now?.value)
     if (isFirst) this.#lost(this.#error)
     return this.#error
-  }
-}
-
-class FencedCollection<D extends Document> extends WrappedCollection<D> {
-  readonly #commit: (writes: readonly Write[]) => Promise<Committed>
-
-  constructor(inner: Collection<D>, commit: (writes: readonly Write[]) => Promise<Committed>) {
-    super(inner)
-    this.#commit = commit
-  }
-
-  override async put(id: string, value: D, expect?: Expectation): Promise<number> {
-    const { results } = await this.#commit([this.putting(id, value, expect)])
-    return results[0] ?? 0
-  }
-
-  override async delete(id: string, expect?: Expectation): Promise<boolean> {
-    const { results } = await this.#commit([this.deleting(id, expect)])
-    return results[0] === 1
   }
 }

@@ -1,4 +1,5 @@
 /** Exports the types of stores, and helpers that walk through pages; media have modules of their own. */
+export { AUDIT_ENTRIES, type AuditedChange, auditedStorage, type AuditEntry, type Auditing } from './audited-store.ts'
 export type { BlobMedium } from './blob-medium.ts'
 export type {
   Blobs,

@@ -1,5 +1,5 @@
-/** Delegates to another collection; a base class for wrappers. */
-import type { Collection, Document, Expectation, Write } from './contract.ts'
+/** Delegates to another collection; base classes for wrappers. */
+import type { Collection, Committed, Document, Expectation, Write } from './contract.ts'
 
 export class WrappedCollection<D extends Document> implements Collection<D> {
   protected readonly inner: Collection<D>
@@ -54,5 +54,25 @@ export class WrappedCollection<D extends Document> implements Collection<D> {
 
   expecting(id: string, version: number): Write {
     return this.inner.expecting(id, version)
+  }
+}
+
+/** Writes through one function, which may add to a commit. */
+export class CommittedCollection<D extends Document> extends WrappedCollection<D> {
+  readonly #commit: (writes: readonly Write[]) => Promise<Committed>
+
+  constructor(inner: Collection<D>, commit: (writes: readonly Write[]) => Promise<Committed>) {
+    super(inner)
+    this.#commit = commit
+  }
+
+  override async put(id: string, value: D, expect?: Expectation): Promise<number> {
+    const { results } = await this.#commit([this.putting(id, value, expect)])
+    return results[0] ?? 0
+  }
+
+  override async delete(id: string, expect?: Expectation): Promise<boolean> {
+    const { results } = await this.#commit([this.deleting(id, expect)])
+    return results[0] === 1
   }
 }

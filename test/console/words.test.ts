@@ -1,4 +1,5 @@
 /** The sentences of the console, as functions of what it shows. */
+import type { NodeState } from '../../src/console/graph/node-states.ts'
 import { describe, expect, it } from 'vitest'
 import { readRule } from '../../src/console/graph/rule-view.ts'
 import { alarmsAnswer, bySeverity, countBySlot, historyLine, whySentence } from '../../src/console/words/alarms.ts'
@@ -125,7 +126,7 @@ describe('the answer of a task', () => {
     ['stopped', [['hot', hot]], 'The task is stopped and decides nothing'],
     ['failed', [], 'The task has failed and decides nothing'],
   ] as const)('%s, %j: %s', (status, states, text) => {
-    expect(taskAnswer({ status, rule: RULE, states: new Map(states), instant: NOON })).toBe(text)
+    expect(taskAnswer({ status, rule: RULE, states: new Map<string, NodeState>(states), instant: NOON })).toBe(text)
   })
 
   it('states the past by parents and readings', () => {

@@ -253,7 +253,7 @@ describe('an address', () => {
 
 // Holds MOUNT-1
 describe('every route', () => {
-  const OPEN = ['/console', '/docs', '/health', '/live', '/metrics', '/ready', '/sample/open']
+  const OPEN = ['/auth/v1/session', '/console', '/docs', '/health', '/live', '/metrics', '/ready', '/sample/open']
 
   it('asks for credentials, except for the few public ones', async () => {
     await using host = await sampleHost()

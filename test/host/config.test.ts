@@ -21,6 +21,7 @@ describe('the options', () => {
       port: 8080,
       host: '127.0.0.1',
       mqttHost: '127.0.0.1',
+      auditAge: 31_536_000_000,
       data: resolve('data'),
       store: { medium: 'sqlite' },
       pair: undefined,

@@ -39,10 +39,13 @@ describe('the console of a host', () => {
     const page = await host.app.inject('/console/')
     const read = async (path: string) => (await host.app.inject(`/console/${path}`)).body
     const files = await firstView(read, page.body)
-    const size = (names: readonly string[]) => names.reduce((sum, name) => sum + gzipSync(files.get(name) ?? '').length, 0)
+    const size = (names: readonly string[]) =>
+      names.reduce((sum, name) => sum + gzipSync(files.get(name) ?? '').length, 0)
     expect(files.size).toBeGreaterThan(1)
     const [script = ''] = [...files.keys()].filter((name) => /index-.*\.js$/.test(name))
-    const lazy = [...(files.get(script) ?? '').matchAll(/import\("?`?\.\/([\w.-]+\.js)/g)].map(([, name = '']) => `assets/${name}`)
+    const lazy = [...(files.get(script) ?? '').matchAll(/import\("?`?\.\/([\w.-]+\.js)/g)].map(
+      ([, name = '']) => `assets/${name}`,
+    )
     expect(lazy.length).toBeGreaterThan(7)
     const first = size([...files.keys()])
     const overview = await read(lazy.find((name) => name.includes('overview')) ?? '')

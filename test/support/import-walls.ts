@@ -186,7 +186,7 @@ export const WALLS: readonly Wall[] = [
   {
     from: 'src/platform/**',
     doors: ['#kernel', '#core/spi'],
-    packages: ['rxjs', 'node:crypto', 'node:os', 'node:timers'],
+    packages: ['rxjs', 'node:async_hooks', 'node:crypto', 'node:os', 'node:timers'],
     pure: false,
   },
   {

@@ -20,6 +20,8 @@ import { useEffect, useRef } from 'preact/hooks'
 
 export interface JsonEditorProps {
   readonly text: string
+  /** changes when `text` was changed elsewhere; while it stays, typing is ahead of `text` */
+  readonly round: number
   readonly diagnostics: readonly Diagnostic[]
   /** names offered as values of `name` */
   readonly names: readonly string[]
@@ -153,7 +155,7 @@ export function JsonEditor(props: JsonEditorProps) {
     const { current } = view
     if (current === undefined || current.state.doc.toString() === props.text) return
     current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: props.text } })
-  }, [props.text])
+  }, [props.round])
   useEffect(() => {
     const { current } = view
     if (current === undefined) return

@@ -1,5 +1,4 @@
 /** Marks of states and severities: shapes that read the same without colour. */
-import type { ComponentChildren } from 'preact'
 
 export type Match = 'match' | 'no match' | 'unknown'
 
@@ -23,15 +22,6 @@ export function MatchMark({ match }: { match: Match }) {
     <svg class="mark" width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
       <MatchShape match={match} x={7} y={7} />
     </svg>
-  )
-}
-
-export function StatePill({ match, children }: { match: Match; children: ComponentChildren }) {
-  return (
-    <span class="state">
-      <MatchMark match={match} />
-      {children}
-    </span>
   )
 }
 

@@ -163,10 +163,19 @@ function Draft({ stored, reload }: { readonly stored: Stored; reload(): void }) 
     useLoad(async () => [...(await api.rules.tools.plugs('sensors')), ...(await api.rules.tools.plugs('actions'))], [])
       .data ?? []
   const isNarrow = useIsNarrow()
-  const change = (next: string, isStep: boolean): void =>
+  const [round, setRound] = useState(0)
+  const change = (next: string, isStep: boolean): void => {
     setHistory((before) => recorded(before, next, Date.now(), isStep))
-  const step = (by: -1 | 1): void =>
-    setHistory((before) => ({ ...before, at: Math.min(before.texts.length - 1, Math.max(0, before.at + by)), time: 0 }))
+    if (isStep) setRound((before) => before + 1)
+  }
+  const step = (by: -1 | 1): void => {
+    setHistory((before) => ({
+      ...before,
+      at: Math.min(before.texts.length - 1, Math.max(0, before.at + by)),
+      time: 0,
+    }))
+    setRound((before) => before + 1)
+  }
   useEffect(() => {
     if (value !== undefined) setRule({ json: value, view: readRule(value) })
     if (value === undefined) return undefined
@@ -336,6 +345,7 @@ function Draft({ stored, reload }: { readonly stored: Stored; reload(): void }) 
         <Panel title="JSON" aside="one document with the graph">
           <JsonEditor
             text={text}
+            round={round}
             diagnostics={diagnostics}
             names={plugs.map(({ name }) => name)}
             at={at}

@@ -77,6 +77,7 @@ type StoredRecord = KeyRecord | FormerRecord
 export const KEY_RECORDS: CollectionSpec<StoredRecord> = {
   name: 'key_pairs',
   version: 1,
+  audited: true,
   fields: { tenant: { type: 'text', of: (record) => record.tenant } },
 }
 

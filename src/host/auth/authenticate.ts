@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, requireScope, type Rights } from '#kernel'
-import { foreignPage, mayBeAttached, refusedPage, type RouteScope } from '#services/shared'
+import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import type { CheckedCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -114,8 +114,8 @@ function admit(request: FastifyRequest, caller: CheckedCaller, ownUrl: string | 
 function requireScopeOf(request: FastifyRequest, rights: Rights): void {
   const { scope, socketScope, orDevice = false } = request.routeOptions.config
   const isSocket = socketScope !== undefined && isUpgrade(request)
-  // the routes of the host itself are declared by their types, those of services when they are mounted
-  const needed = isSocket ? socketScope : ((scope as RouteScope | undefined) ?? 'any')
+  // only unknown paths have no scope (MOUNT-4)
+  const needed = isSocket ? socketScope : (scope ?? 'any')
   if (needed === 'public') return
   if (needed !== 'any') return requireScope(rights, needed, ...(orDevice ? (['device'] as const) : []))
   // keys for provisioning may do nothing else

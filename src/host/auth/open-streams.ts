@@ -48,7 +48,7 @@ export class OpenStreams {
   }
 
   async #recheck(callers: Iterable<StreamCaller>): Promise<void> {
-    for (const caller of [...callers]) {
+    for (const caller of Array.from(callers)) {
       try {
         this.#unchecked.delete(caller)
         const again = await caller.again?.()

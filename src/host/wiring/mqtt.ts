@@ -66,15 +66,6 @@ export function mqttListener(
   }
 }
 
-/** Time limit for the handshake of a connection, in ms */
-const HANDSHAKE_MS = 10_000
-
-function secured(certificates: Certificates | undefined, welcome: (socket: Socket) => void): Server {
-  const server = createServer({ ...certificates?.options, handshakeTimeout: HANDSHAKE_MS }, welcome)
-  certificates?.keep(server)
-  return server
-}
-
 /** Returns the resource of a device: the only one of its key, or the one that its client id names. */
 async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Promise<string | undefined> {
   if ('ids' in own && own.ids.length === 1) return own.ids[0]
@@ -84,4 +75,13 @@ async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Pr
   } catch {
     return undefined
   }
+}
+
+/** Time limit for the handshake of a connection, in ms */
+const HANDSHAKE_MS = 10_000
+
+function secured(certificates: Certificates | undefined, welcome: (socket: Socket) => void): Server {
+  const server = createServer({ ...certificates?.options, handshakeTimeout: HANDSHAKE_MS }, welcome)
+  certificates?.keep(server)
+  return server
 }

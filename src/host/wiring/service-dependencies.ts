@@ -2,6 +2,7 @@
 import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
+import type { Store } from '#storage'
 import type { CheckPair } from '../auth/check-pair.ts'
 import type { OpenStreams } from '../auth/open-streams.ts'
 import type { Certificates } from '../certificates.ts'
@@ -16,6 +17,8 @@ import type { HostedService } from '../hosted-service.ts'
 export interface ServiceDependencies {
   readonly tenants: Tenants
   readonly serves: (name: string) => boolean
+  /** Store of the host itself, with its keys */
+  readonly hostStore: Store
   readonly gauges: Gauges
   readonly figures: TenantFigures
   /** absent: the host speaks no TLS */

@@ -2,6 +2,7 @@
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
+import type { InternalAudit } from '#services/audit'
 import type { InternalAlarms } from '#services/alarms/contract'
 import type { InternalBroker } from '#services/broker/contract'
 import type { InternalFunctions } from '#services/functions/contract'
@@ -38,6 +39,7 @@ export interface ServiceRegistry {
   subscriptions?: Pick<Subscriptions, 'as' | 'gauges'>
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
+  audit?: InternalAudit
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   relay?: Relay
 }

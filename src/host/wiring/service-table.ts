@@ -1,4 +1,5 @@
 /** Lists the services that a host can serve. */
+import { makeAudit } from './make-audit.ts'
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
@@ -30,4 +31,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['queries', makeQueries],
   ['objects', makeObjects],
   ['subscriptions', makeSubscriptions],
+  ['audit', makeAudit],
 ])

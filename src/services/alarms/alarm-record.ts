@@ -38,6 +38,7 @@ export interface HistoryRecord {
 export const ALARMS: CollectionSpec<AlarmRecord> = {
   name: 'alarms',
   version: 1,
+  audited: true,
   fields: {
     source: { type: 'text', of: ({ source }) => source.id },
     type: { type: 'text', of: ({ type }) => type },

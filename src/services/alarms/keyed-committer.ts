@@ -1,6 +1,6 @@
 /** Serializes work on the alarms of one key; work that waits shares a commit. */
-import { AppError } from '#kernel'
-import { machineTimers } from '#platform'
+import { type Actor, AppError } from '#kernel'
+import { actingAs, currentActor, machineTimers } from '#platform'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
@@ -9,6 +9,7 @@ import { KeyDraft } from './key-draft.ts'
 export type Work<T> = (draft: KeyDraft) => Promise<T> | T
 
 interface Waiting {
+  readonly actor: Actor | undefined
   readonly work: Work<unknown>
   resolve(answer: unknown): void
   reject(error: unknown): void
@@ -38,7 +39,7 @@ export class KeyedCommitter {
 
   run<T>(key: string, work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const waiting: Waiting = { work, resolve, reject }
+      const waiting: Waiting = { actor: currentActor(), work, resolve, reject }
       const list = this.#waiting.get(key)
       if (list === undefined) {
         this.#waiting.set(key, [waiting])
@@ -56,9 +57,12 @@ export class KeyedCommitter {
   async #drain(key: string): Promise<void> {
     const list = this.#waiting.get(key) ?? []
     while (list.length > 0) {
-      const works = list.splice(0, MAX_AT_ONCE)
+      const actor = list[0]?.actor
+      // a commit has one actor, whose entry is in it
+      const other = list.findIndex((one) => one.actor !== actor)
+      const works = list.splice(0, Math.min(MAX_AT_ONCE, other < 0 ? Infinity : other))
       try {
-        await this.#together(key, works)
+        await actingAs(actor, () => this.#together(key, works))
       } catch (error) {
         for (const { reject } of works) reject(error)
       }

@@ -7,6 +7,7 @@ import { wildcardsOf } from './topics.ts'
 const CONVERTERS: CollectionSpec<Converter> = {
   name: 'converters',
   version: 1,
+  audited: true,
   fields: { topic: { type: 'text', of: ({ mqtt }) => mqtt?.topic } },
 }
 

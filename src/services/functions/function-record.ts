@@ -74,6 +74,7 @@ export interface FunctionRecord {
 export const FUNCTIONS: CollectionSpec<FunctionRecord> = {
   name: 'functions',
   version: 2,
+  audited: true,
   fields: {
     type: { type: 'text', of: ({ type }) => type },
     name: { type: 'text', of: ({ name }) => name },

@@ -39,6 +39,7 @@ export type ModelState =
 export const MODELS: CollectionSpec<ModelRecord> = {
   name: 'models',
   version: 1,
+  audited: true,
   fields: {
     name: { type: 'text', of: ({ name }) => name },
     state: { type: 'text', of: ({ state }) => state.kind },

@@ -23,6 +23,7 @@ const IN_FOLDER = '\u0001'
 const ENTRIES: CollectionSpec<ObjectEntry> = {
   name: 'objects',
   version: 1,
+  audited: true,
   fields: {
     key: { type: 'text', of: (entry) => (isFolder(entry) ? undefined : keyOf(entry.bucket, entry.path)) },
     sibling: {

@@ -32,6 +32,7 @@ const MAX_REFERENCES = 1_000
 export const RESOURCES: CollectionSpec<ResourceRecord> = {
   name: 'resources',
   version: 1,
+  audited: true,
   fields: {
     ...textFields(TEXT_FIELDS, textOf),
     resourceTypeId: { type: 'text', of: ({ own }) => textAt(own, 'resourceTypeId') },

@@ -31,6 +31,7 @@ const TEXTS = ['name', 'provider', 'providerId', 'customer']
 export const TYPES: CollectionSpec<TypeRecord> = {
   name: 'resource_types',
   version: 1,
+  audited: true,
   fields: {
     ...textFields(TEXTS, ({ own }: TypeRecord, name) => textAt(own, name)),
     templates: { type: 'texts', of: ({ own }) => templateNames(own) },

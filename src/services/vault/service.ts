@@ -21,7 +21,7 @@ interface SecretRecord {
   readonly updatedAt: number
 }
 
-const SECRETS: CollectionSpec<SecretRecord> = { name: 'vault', version: 1, fields: {} }
+const SECRETS: CollectionSpec<SecretRecord> = { name: 'vault', version: 1, audited: true, fields: {} }
 const NAME = new RegExp(SECRET_NAME)
 const MAX_SECRETS = 500
 

@@ -11,6 +11,7 @@ export type TagRecord = Tag
 export const TAGS: CollectionSpec<TagRecord> = {
   name: 'function_tags',
   version: 1,
+  audited: true,
   fields: { name: { type: 'text', of: ({ name }) => name } },
 }
 

@@ -17,6 +17,7 @@ export function transferRecords<T extends Transfer>(name: string): CollectionSpe
   return {
     name,
     version: 1,
+    audited: true,
     fields: {
       object: { type: 'text', of: ({ object }) => object },
       state: { type: 'text', of: ({ state }) => state },

@@ -12,6 +12,7 @@ export interface SubscriptionRecord extends Subscription {
 export const SUBSCRIPTIONS: CollectionSpec<SubscriptionRecord> = {
   name: 'object_subscriptions',
   version: 1,
+  audited: true,
   fields: { bucket: { type: 'text', of: ({ bucket }) => bucket } },
 }
 

@@ -26,6 +26,7 @@ export const TEXTS = {
 export const QUERIES: CollectionSpec<QueryRecord> = {
   name: 'queries',
   version: 1,
+  audited: true,
   fields: {
     tags: { type: 'texts', of: TEXTS.tag },
     resources: { type: 'texts', of: TEXTS.resource },

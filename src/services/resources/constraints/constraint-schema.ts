@@ -160,6 +160,7 @@ export interface ConstraintRecord {
 export const CONSTRAINTS: CollectionSpec<ConstraintRecord> = {
   name: 'resource_constraints',
   version: 1,
+  audited: true,
   fields: {
     tags: { type: 'texts', of: ({ tags = [] }) => tags },
     words: {

@@ -49,6 +49,7 @@ export function revisionOf({ revision = 0 }: TaskRecord): number {
 export const TASKS: CollectionSpec<TaskRecord> = {
   name: 'tasks',
   version: 4,
+  audited: true,
   fields: {
     name: { type: 'text', of: (task) => task.name },
     status: { type: 'text', of: (task) => task.status },

@@ -28,6 +28,7 @@ export interface VersionMark {
 export const TEMPLATES: CollectionSpec<TemplateRecord> = {
   name: 'templates',
   version: 1,
+  audited: true,
   fields: {
     name: { type: 'text', of: (template) => template.document.name },
     plug: { type: 'texts', of: (template) => plugKeys(template.plugs) },

@@ -1,0 +1,114 @@
+// Holds AUDIT-1, AUDIT-2, AUDIT-3
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Actor } from '../../src/kernel/actor.ts'
+import { actingAs, currentActor } from '../../src/platform/acting.ts'
+import { AUDIT_ENTRIES, auditedStorage } from '../../src/storage/audited-store.ts'
+import type { CollectionSpec, Store } from '../../src/storage/contract.ts'
+import { openMemory } from '../../src/storage/memory/open-memory.ts'
+
+interface Thing {
+  readonly n: number
+  readonly secret?: string
+}
+const THINGS: CollectionSpec<Thing> = { name: 'things', version: 1, fields: {}, audited: true }
+const OTHERS: CollectionSpec<Thing> = { name: 'others', version: 1, fields: {} }
+const ANNA: Actor = {
+  tenant: 'one',
+  user: 'anna',
+  address: '10.0.0.1',
+  method: 'PUT',
+  path: '/things/a',
+  request: 'r1',
+}
+const BORIS: Actor = { tenant: 'one', user: 'boris', path: 'jobs/batch/1' }
+
+let store: Store
+beforeEach(() => {
+  let ids = 0
+  const newId = (time: number) => `${time}-${String(ids++).padStart(4, '0')}`
+  store = auditedStorage(openMemory(), { actor: currentActor, actingAs, now: () => 5, newId }).tenant('one')
+})
+const entries = async () => (await store.collection(AUDIT_ENTRIES).find({})).map(({ value }) => value)
+const changed = async () => (await entries()).map(({ user, changes }) => [user, changes.map(({ id }) => id)])
+
+describe('an audited store', () => {
+  it('records who created, changed and removed a document, with the difference', async () => {
+    const things = store.collection(THINGS)
+    await actingAs(ANNA, async () => {
+      await things.put('a', { n: 1, secret: 'x' })
+      await things.put('a', { n: 2, secret: 'x' })
+      await things.delete('a')
+    })
+    const [created, change, removed] = await entries()
+    const about = { collection: 'things', id: 'a' }
+    expect(created).toEqual({
+      ...ANNA,
+      at: 5,
+      changes: [{ ...about, change: 'created', difference: [{ path: '', to: { n: 1, secret: '***' } }] }],
+    })
+    expect(change?.changes).toEqual([{ ...about, change: 'changed', difference: [{ path: '/n', from: 1, to: 2 }] }])
+    expect(removed?.changes).toEqual([
+      { ...about, change: 'removed', difference: [{ path: '', from: { n: 2, secret: '***' } }] },
+    ])
+  })
+
+  it('records nothing of work without an actor, of other collections, and of writes that change nothing', async () => {
+    const things = store.collection(THINGS)
+    await things.put('a', { n: 1 })
+    await actingAs(ANNA, async () => {
+      await store.collection(OTHERS).put('b', { n: 1 })
+      await things.put('a', { n: 1 })
+      await things.delete('gone')
+      await store.log('inputs').append(0, [{ n: 1 }])
+    })
+    expect(await entries()).toEqual([])
+  })
+
+  it('has no entry of a commit that is rejected', async () => {
+    const things = store.collection(THINGS)
+    await expect(actingAs(ANNA, () => things.put('a', { n: 1 }, 7))).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(await entries()).toEqual([])
+  })
+
+  it('records each actor of a shared commit, and answers with the results of its writes alone', async () => {
+    const things = store.collection(THINGS)
+    const ofAnna = await actingAs(ANNA, async () => [things.putting('a', { n: 1 }), things.putting('b', { n: 1 })])
+    const ofBoris = await actingAs(BORIS, async () => [things.putting('c', { n: 1 })])
+    const { results } = await store.commit([...ofAnna, ...ofBoris])
+    expect(results).toEqual([1, 1, 1])
+    expect(await changed()).toEqual([
+      ['anna', ['a', 'b']],
+      ['boris', ['c']],
+    ])
+  })
+
+  it('does not attribute work to an actor whose work is over', async () => {
+    const things = store.collection(THINGS)
+    let later: Promise<unknown> = Promise.resolve()
+    let go: () => void = () => undefined
+    const gate = new Promise<void>((resolve) => (go = resolve))
+    await actingAs(ANNA, async () => {
+      later = gate.then(() => things.put('a', { n: 1 }))
+    })
+    go()
+    await later
+    expect(await entries()).toEqual([])
+  })
+
+  it('keeps the order of commits, audited or not', async () => {
+    const things = store.collection(THINGS)
+    const order: string[] = []
+    const noted = (name: string) => () => void order.push(name)
+    await Promise.all([
+      actingAs(ANNA, () => things.put('a', { n: 1 })).then(noted('first')),
+      store
+        .log('inputs')
+        .append(0, [{ n: 1 }])
+        .then(noted('second')),
+      things.put('a', { n: 2 }, 1).then(noted('third')),
+      store.collection(OTHERS).put('b', { n: 1 }).then(noted('fourth')),
+    ])
+    expect(order).toEqual(['first', 'second', 'third', 'fourth'])
+    expect((await things.get('a'))?.value).toEqual({ n: 2 })
+  })
+})
