@@ -164,6 +164,6 @@ async function check<Case>(
     seed,
   })
   if (!failed) return undefined
-  if (counterexample === null) throw new AppError('PROPERTY', `no case could be made: ${messageOf(errorInstance)}`)
+  if (counterexample === null) throw new AppError('PROPERTY', `no case could be created: ${messageOf(errorInstance)}`)
   return { failing: counterexample[0], shrinks: numShrinks }
 }

@@ -1,4 +1,4 @@
-/** How messages are driven into what a bench measures. */
+/** Tests how messages are sent to the subject of a measurement. */
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/bench/feed.ts'
 import { Driver } from '../../src/bench/measure.ts'

@@ -25,7 +25,7 @@ export async function addQuestionRoute(
     scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
       if (hops.of(raw) === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
-        throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+        throw new AppError('FORBIDDEN', 'only hosts of the cluster may use this route')
       }
       return answer(JSON.parse(bytes.toString('utf8')), reply)
     })

@@ -108,7 +108,7 @@ export class DescendantBudget {
     }
     return new AppError(
       'TOO_LARGE',
-      `${most} messages, commands and alarms were already caused by one incoming message, which is the limit: ${sentenceOf(loop)}; break the ring of rules, or start the host with a larger --max-descendants`,
+      `${most} messages, commands and alarms were already caused by one incoming message, which is the limit: ${sentenceOf(loop)}; break the loop of rules, or start the host with a larger --max-descendants`,
     )
   }
 }

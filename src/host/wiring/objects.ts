@@ -38,7 +38,7 @@ export function objectPort(tenant: string, objects: () => Objects | undefined): 
       if (hops > MAX_HOPS) {
         throw new AppError(
           'TOO_LARGE',
-          `${hops} rules in a row led to this change of ${path}; break the ring of rules, ${MAX_HOPS} is the most`,
+          `${hops} rules in a row led to this change of ${path}; break the loop of rules; the limit is ${MAX_HOPS}`,
         )
       }
       const content = new TextEncoder().encode(text)

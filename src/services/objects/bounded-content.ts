@@ -13,7 +13,7 @@ export async function* boundedContent(
   let size = 0
   for await (const piece of content instanceof Uint8Array ? [content] : content) {
     size += piece.length
-    if (size > most) throw new AppError('TOO_LARGE', `The content has more than ${most} bytes, which is the most here`)
+    if (size > most) throw new AppError('TOO_LARGE', `The content is larger than the limit of ${most} bytes`)
     yield piece
   }
   if (size >= min) return

@@ -106,7 +106,7 @@ export function definesOpening(suite: Suite<Storage>): void {
     const [acme, globex] = [storage.tenant('acme'), storage.tenant('globex')]
     const first = await acme.now()
     expect(Number.isInteger(first.ms)).toBe(true)
-    // A medium that several hosts share has a clock of its own, whatever the host's says.
+    // A medium that several hosts share has its own clock, independent of the host's clock.
     expect(first.ms === clock.now).toBe(first.session !== undefined)
     clock.now += 0.5
     const second = await globex.now()

@@ -203,7 +203,7 @@ export class AskingLink {
     this.#waiting.delete(number)
     if (kind === ANSWER) asking.whole(JSON.parse(head) as AnswerHead, body)
     else if (kind === END) asking.ended()
-    else if (kind === BROKEN) asking.failed(new Error('the host broke its answer off'))
+    else if (kind === BROKEN) asking.failed(new Error('the host ended its response early'))
     else if (kind === UNTAKEN) asking.failed(new UntakenError())
     else throw new Error(`a frame of kind ${kind} is invalid from an answering host`)
     this.#closeWhenDone()

@@ -75,7 +75,7 @@ export class FrameServer {
   #open(app: FastifyInstance, { raw, query, headers }: FastifyRequest, reply: FastifyReply): AppError | undefined {
     const { nonce } = query as { readonly nonce?: unknown }
     if (this.#hops.of(raw) === undefined || !isNonce(nonce))
-      return new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+      return new AppError('FORBIDDEN', 'only hosts of the cluster may use this route')
     // without an `upgrade` listener Node would parse requests from the socket
     if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
       return new AppError('NOT_FOUND', `frames require an upgrade to ${PROTOCOL}`)

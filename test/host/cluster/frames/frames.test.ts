@@ -269,7 +269,10 @@ it('FRAMES-1: connections and frames of other senders are rejected', async () =>
   const forged = new Hops(Buffer.from('another secret'), () => 1_000).sign('GET', path, { count: 1, term: 0 })
   for (const mark of [undefined, forged, hops.sign('GET', FRAMES_PATH, { count: 1, term: 0 })]) {
     const answer = await fetch(host.url + path, { headers: mark === undefined ? {} : { [HOP_HEADER]: mark } })
-    expect([answer.status, await answer.json()]).toMatchObject([403, { error: 'only hosts of the cluster ask here' }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      403,
+      { error: 'only hosts of the cluster may use this route' },
+    ])
   }
   // knowing a host's mark does not mean knowing the secret
   const { link, closed } = await linkTo(host, new Hops(Buffer.from('another secret'), () => 1_000))
