@@ -100,7 +100,7 @@ describe('checkRule', () => {
     [
       'a value too high',
       ({ moments }) => moments.every((m) => !(Number(m.latest('boiler')?.['t']) > 100)),
-      'answers false',
+      'returned false',
     ],
   ])('takes %s for a no', async (_, property, text) => {
     expect((await failureOf(property)).message).toContain(text)
@@ -151,7 +151,7 @@ describe('checkRule', () => {
 
   it('asks what the devices send when that is not set', async () => {
     await expect(checkRule(rule, coolDownRespected(), { plugs: builtins })).rejects.toThrow(
-      'give metrics: { temperature: readings(60, 120) }, or messages',
+      'set metrics: { temperature: readings(60, 120) }, or messages',
     )
   })
 })

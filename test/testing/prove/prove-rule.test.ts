@@ -111,7 +111,7 @@ describe('proveRule', () => {
       'too many inputs',
       never(fires()),
       { values: { t: Array.from({ length: 900 }, (_, i) => i) } },
-      'which is too much to try all',
+      'which is too many to try all',
     ],
   ])('refuses %s', async (_, property, more, text) => {
     await expect(holding(property, hot, more)).rejects.toThrow(text)
