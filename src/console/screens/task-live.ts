@@ -42,7 +42,7 @@ export function useTaskStates(id: string): TaskStates {
   const { value: at } = past
   const show = (next: TaskStateView, before: NodeStates): void => {
     view.value = next
-    states.value = fromView(next.nodes, before)
+    states.value = fromView(next.nodes, before, next.timers)
     error.value = undefined
   }
   useEffect(() => {
@@ -94,14 +94,15 @@ export function useTaskStates(id: string): TaskStates {
   useEffect(() => {
     if (at === null) return undefined
     let isCurrent = true
-    const timer = setTimeout(async () => {
+    const load = async (): Promise<void> => {
       try {
         const next = await stateAt(id, at)
         if (isCurrent) show(next, new Map())
       } catch (thrown) {
         if (isCurrent) error.value = messageOf(thrown)
       }
-    }, SETTLED)
+    }
+    const timer = setTimeout(() => void load(), SETTLED)
     return () => {
       isCurrent = false
       clearTimeout(timer)
