@@ -1,6 +1,6 @@
 /**
- * The client: the API of a host over fetch, as its services declare it in their contracts. It needs nothing of Node, so
- * that it also runs where only fetch is there.
+ * The client: the API of a host over fetch, as its services declare it in their contracts. It does not use Node, so it
+ * runs wherever `fetch` exists.
  */
 import { AppError } from '#kernel'
 import { alarmsClient } from '#services/alarms/client'

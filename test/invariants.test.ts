@@ -31,7 +31,7 @@ describe('invariants', () => {
     expect(all.filter(({ id, path }) => !rows.some((row) => row.startsWith(`| \`${path}\` | ${id} |`)))).toEqual([])
   })
 
-  it('are there where somebody cites them', () => {
+  it('exist where they are cited', () => {
     expect(lost).toEqual([])
   })
 

@@ -64,7 +64,7 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
   }
 }
 
-export interface HostParts extends Omit<MountOptions, 'alone' | 'cluster'> {
+export interface ComposedHost extends Omit<MountOptions, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
   readonly certificates?: Certificates | undefined
@@ -101,7 +101,7 @@ const CERTIFICATES_MS = 5_000
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-export async function compose(config: Config, overrides: HostOverrides = {}): Promise<HostParts> {
+export async function compose(config: Config, overrides: HostOverrides = {}): Promise<ComposedHost> {
   const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = overrides
   const lasting = config.store.medium !== 'memory'
   if (lasting && overrides.openStorage === undefined) requireSqlite()

@@ -4,7 +4,7 @@ import { ALL_RIGHTS } from '#kernel'
 import { createApp } from './app.ts'
 import { CONSOLE_LINK } from './auth/auth-api.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
-import { compose, type HostOverrides, type HostParts } from './compose.ts'
+import { compose, type HostOverrides, type ComposedHost } from './compose.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
@@ -81,7 +81,7 @@ async function start(config: Config, logStream: LogStream, overrides: HostOverri
   }
 }
 
-async function openProbes(composed: HostParts, { host, metricsPort }: Config, log: ProbeLog) {
+async function openProbes(composed: ComposedHost, { host, metricsPort }: Config, log: ProbeLog) {
   if (metricsPort === undefined) return undefined
   const { metrics, probe, isReady, warnings } = composed
   const app = createProbeServer({ metrics, probe, warnings, log, ...(isReady && { isReady }) })

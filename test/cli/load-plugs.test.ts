@@ -20,7 +20,7 @@ describe('the plugs of the command line', () => {
     expect(later / 600).toBeLessThan(6)
   })
 
-  it('are offline, so that a simulation calls nobody', async () => {
+  it('are offline, so that a simulation makes no calls', async () => {
     const callURL = (await loadPlugs([])).find(({ name }) => name === 'callURL')
     if (callURL === undefined) throw new Error('no callURL')
     const ran = await runPlugLater(callURL, { properties: { method: 'GET', url: 'http://127.0.0.1/' } })

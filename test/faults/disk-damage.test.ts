@@ -134,7 +134,7 @@ async function readAll(storage: Storage, where: string): Promise<number> {
 }
 
 describe('doctor', () => {
-  it('finds nothing in what is as it was written, whether somebody has the folder or not', async () => {
+  it('finds nothing in undamaged files, whether or not a host uses the folder', async () => {
     const data = copy('clean')
     const stopped = await doctor({ data })
     expect(stopped).toEqual({

@@ -61,7 +61,7 @@ describe('a request that fails', () => {
     expect(answer.json()).toMatchObject({ status: 503, problem: 'The request took longer than 20 ms' })
   })
 
-  it('takes too long, and its handler answers after all: nobody is told that', async () => {
+  it('takes too long, and its handler answers after all: the late answer is dropped', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     const asked = host.ask({ method: 'GET', url: '/sample/slow' })
     await until(() => host.service.waiting() === 1)
@@ -255,7 +255,7 @@ describe('an address', () => {
 describe('every route', () => {
   const OPEN = ['/auth/v1/session', '/console', '/docs', '/health', '/live', '/metrics', '/ready', '/sample/open']
 
-  it('asks for credentials, but the few that are meant for anybody', async () => {
+  it('asks for credentials, except for the few public ones', async () => {
     await using host = await sampleHost()
     const routes = printedRoutes(host.app)
     expect(routes.length).toBeGreaterThan(15)

@@ -125,7 +125,7 @@ describe('tenants of a host that is alone', () => {
   })
 
   // Holds HOSTTENANTS-3
-  it('do not hold up each other: one that fails is refused, told by /health and tried again', async () => {
+  it('do not delay each other: one that fails is refused, reported by /health and tried again', async () => {
     let fails = true
     const { tenants, start, names, warned, timers } = await openHost(['acme', 'umbrella'], {
       start: ({ tenant }) => {

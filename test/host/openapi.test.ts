@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleHost } from './sample-host.ts'
 
 describe('the API page', () => {
-  it('can be read by anybody, with nothing from elsewhere', async () => {
+  it('is public, and loads nothing from elsewhere', async () => {
     await using host = await sampleHost()
     const answer = await host.app.inject({ method: 'GET', url: '/docs' })
     const page = answer.statusCode === 302 ? await host.app.inject({ method: 'GET', url: '/docs/' }) : answer

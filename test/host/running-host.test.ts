@@ -69,7 +69,7 @@ describe('a host that stops', () => {
 })
 
 describe('a host that listens', () => {
-  it('knows the pair that it was given before it answers anybody', async () => {
+  it('knows the pair that it was given before it answers requests', async () => {
     const { start, store } = starting()
     let found: Promise<unknown> | undefined
     const host = await start((line) => {
@@ -79,7 +79,7 @@ describe('a host that listens', () => {
     await host.stop()
   })
 
-  it('has done what was wanted of its start once its services are there, before it answers anybody', async () => {
+  it('has finished its start once its services exist, before it answers requests', async () => {
     const { start, started, service, log } = starting()
     let seen: unknown
     started.mockImplementation(() => (seen = { life: [...service.life], log: [...log] }))

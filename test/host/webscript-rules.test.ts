@@ -26,7 +26,7 @@ const scriptOf = (name: string, code: string) => ({
 })
 
 describe('a webscript', () => {
-  it('brings in what a gateway sends: converted, with its resource told, and a rule answers it with an alarm', async () => {
+  it('brings in what a gateway sends: converted, with its resource, and a rule answers it with an alarm', async () => {
     await client.converter.put('gateway', {
       type: 'velocity',
       template: `{"metrics":[#foreach($one in $payload.nodes){"resource":"$one.id","temperature":$one.t}#if($foreach.hasNext),#end#end]}`,

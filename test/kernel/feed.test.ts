@@ -11,7 +11,7 @@ async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
 
 // Holds FEED-2
 describe('publishing', () => {
-  it('asks once who reads the topic, and looks at nobody else', () => {
+  it('looks up the readers of the topic once, and visits no others', () => {
     const feed = new Feed<number>()
     let asked = 0
     const counting = (topic: string) => ({

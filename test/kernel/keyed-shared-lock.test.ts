@@ -5,7 +5,7 @@ import { KeyedSharedLock } from '../../src/kernel/keyed-shared-lock.ts'
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 describe('a shared lock', () => {
-  it('has nobody inside while it is closed, and does all that was asked', async () => {
+  it('runs nothing while it is closed, and does all that was requested', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(

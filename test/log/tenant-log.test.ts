@@ -111,7 +111,7 @@ describe('units', () => {
     expect([heard, log.position, log.horizon]).toEqual([['a 1-2', 'others 3-3', 'b 4-4', 'nothing 0-0'], 4, Infinity])
   })
 
-  it('that are refused are followed by nobody, and hold up none', async () => {
+  it('that are refused have no followers, and delay no others', async () => {
     const { log } = queueOf(openMemory().tenant('acme'))
     const heard: string[] = []
     const bad = log.add({ entries: [{ body: 1n as never }], followed: () => heard.push('bad') })

@@ -36,7 +36,7 @@ describe('hasDataSince', () => {
     expect((await Promise.all(ran)).map(({ state }) => state)).toEqual(['True', 'False', 'False'])
   })
 
-  it('is False for a metric that nobody knows', async () => {
+  it('is False for an unknown metric', async () => {
     const ran = await runPlugLater(plug, { properties: { metric: 'c', since: '1d' }, nodeResource: 'r', now: 5_000 })
     expect(ran).toMatchObject({ state: 'False', rawData: {} })
   })

@@ -149,7 +149,7 @@ describe('what a built-in sensor reads of the message', () => {
     ['noDataFor', { duration: '1m', parameter: 'a' }],
     ['isParameterAvailable', { parameter: 'a' }],
     ['composite', { sensor: 'invokeCount', propertyList: [{}] }],
-  ])('of %s with %j cannot be told, or its absence is news', (name, properties) => {
+  ])('of %s with %j cannot be read, or its absence is new', (name, properties) => {
     const plug = sensors.find((one) => one.name === name)
     expect(plug && namesRead(plug, properties)).toBeUndefined()
   })

@@ -35,7 +35,7 @@ function withoutIdle({ state }: Observed): unknown {
 
 // Holds CARRY-1, CARRY-2
 describe('a change that touches nothing', () => {
-  it('at any moment, with calls open, and through crashes: nobody can tell', () =>
+  it('at any moment, with calls open, and through crashes: results do not differ', () =>
     fc.assert(
       fc.asyncProperty(
         latencyCases({ pauses: true, ahead: true }),
@@ -49,7 +49,7 @@ describe('a change that touches nothing', () => {
           const one = await slowly(given, { crashes, changes })
           const seen = ({ events, calls, attempts, broken }: Observed) => ({ events, calls, attempts, broken })
           expect(seen(one)).toEqual(seen(measure))
-          // Which calls a crash repeats, or were made ahead in vain, depends on latency.
+          // Latency decides which calls a crash repeats, and which calls ahead are wasted.
           const mayBeAhead = given.rule.sensors?.some(({ name }) => name === 'ahead') === true
           if (!dies && !mayBeAhead) expect(one.made).toBe(measure.made)
           expect(withoutIdle(one)).toEqual(withoutIdle(measure))

@@ -387,7 +387,7 @@ class Run {
   byThemselves = 0
 
   /**
-   * `more`: subscribers to all tasks, to one, or to none; or no rows exist. `kept`: events of each task; 0: none.
+   * `more`: which tasks have subscribers (all, one, none), or that no rows exist. `kept`: events of each task; 0: none.
    * `fullStates`: of the engine
    */
   constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', hearsRare = true, kept = 0, fullStates = 10_000) {

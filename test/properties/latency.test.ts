@@ -41,7 +41,7 @@ async function always(
 }
 
 describe('the run in which every answer comes at once', () => {
-  it('is the same when nobody listens', () =>
+  it('is the same without subscribers', () =>
     always(100, async (given) =>
       expectSame(unheard(await atOnce(given, { listens: false })), unheard(await atOnce(given))),
     ))
@@ -58,7 +58,7 @@ describe('a run in which answers take their time', () => {
   it('is the run in which they come at once', () =>
     always(300, async (given) => expectSame(await slowly(given), await atOnce(given))))
 
-  it('is that also when nobody listens', () =>
+  it('holds also without subscribers', () =>
     always(80, async (given) =>
       expectSame(unheard(await slowly(given, { listens: false })), unheard(await atOnce(given))),
     ))
@@ -74,7 +74,7 @@ describe('a run in which answers take their time', () => {
 describe('calls that depend on their message alone', () => {
   let most = 0
 
-  it('begin ahead of their turn, and nobody can tell', () =>
+  it('begin ahead of their turn, and results do not differ', () =>
     always(
       150,
       async (given) => {
@@ -85,7 +85,7 @@ describe('calls that depend on their message alone', () => {
       { ahead: true },
     ))
 
-  it('begin ahead of their turn, and nobody can tell through crashes', () =>
+  it('begin ahead of their turn, and results do not differ after crashes', () =>
     always(100, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { ahead: true }))
 
   it('were open together meanwhile, at most 16 of a task', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Network } from './world/network.ts'
 
-it('a run that is over leaves no connection open, whoever has its ends', () => {
+it('a run that is over leaves no connection open, whichever side holds its ends', () => {
   const network = new Network()
   const [left, kept] = [network.open(), network.open()]
   left.leave()

@@ -1,7 +1,7 @@
 /** Checks that each service is either simulated or listed here with a reason, so that no new service is forgotten. */
 import { fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compose, type HostParts } from '../../src/host/compose.ts'
+import { compose, type ComposedHost } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { SERVED, SERVED_WHERE_NEEDED, STAND_INS } from './world/host-life.ts'
@@ -17,7 +17,7 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
 /** routes that simulated services call */
 const ASKED = new Set(SIMULATED.flatMap(({ asks = [] }) => asks))
 
-let composed: HostParts
+let composed: ComposedHost
 /** by service: its routes, such as `GET /api/tasks/:id` */
 const routes = new Map<string, readonly string[]>()
 

@@ -32,7 +32,7 @@ const DECIDES: ReadonlySet<string> = new Set([
 const PAUSE = 1_500
 /** ms of a drag before the host is asked */
 const SETTLED = 90
-const MOST_CACHED = 200
+const MAX_CACHED = 200
 
 export function useTaskStates(id: string): TaskStates {
   const states = useSignal<NodeStates>(new Map())
@@ -134,7 +134,7 @@ function stateAt(id: string, at: number): Promise<TaskStateView> {
   const known = cache.get(key)
   if (known !== undefined) return known
   const asked = api.rules.inspection.state(id, at)
-  if (cache.size >= MOST_CACHED) cache.clear()
+  if (cache.size >= MAX_CACHED) cache.clear()
   cache.set(key, asked)
   asked.catch(() => cache.delete(key))
   return asked

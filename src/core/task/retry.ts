@@ -51,7 +51,7 @@ export function wake(run: TaskRun, execution: Execution): void {
   else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
 }
 
-/** Retries after a pause: a node whose pause ended waits for a resume again, a resumed node may run. */
+/** Retries after a pause. A node that was not resumed waits for a resume again. */
 function retry(run: TaskRun, execution: Execution): void {
   const { pauseMs } = execution.node.call
   if (pauseMs !== undefined && !execution.resumed) pause(run, execution, pauseMs)

@@ -71,7 +71,7 @@ export class RegisteredUploads {
     if (release === undefined) return
     const registry = this.#registry()
     if (registry === undefined)
-      throw new AppError('CLOSED', `this host does not serve functions, which know who may read '${name}@${release}'`)
+      throw new AppError('CLOSED', `this host does not serve functions, which decide who may read '${name}@${release}'`)
     await registry.checkReadable(caller, 'models', name, release)
   }
 

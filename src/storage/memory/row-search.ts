@@ -136,7 +136,7 @@ function runAfter(rows: readonly Row[], field: number, start: number): readonly 
 function runBefore(rows: readonly Row[], field: number, stop: number): readonly [number, number] {
   let start = stop - 1
   const key = keyOf(rows[start] as Row, field) // asked within bounds only
-  while (start > 0 && keyOf(rows[start - 1] as Row, field) === key) start -= 1 // start - 1 is 0 and up
+  while (start > 0 && keyOf(rows[start - 1] as Row, field) === key) start -= 1 // start - 1 is at least 0
   return [start, stop]
 }
 

@@ -53,7 +53,7 @@ describe('what is open of tenants', () => {
     expect([opened, closed]).toEqual([[1, 3], [1]])
   })
 
-  it('is given to nobody once another has it', async () => {
+  it('is not assigned once another host has it', async () => {
     const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const opening = tenants.opened('acme')
@@ -73,7 +73,7 @@ describe('what is open of tenants', () => {
     expect([tenants.has('acme'), tenants.has('_host'), tenants.isComplete]).toEqual([true, false, true])
   })
 
-  it('is closed before its slot is given away, and seen until then by whoever had it', async () => {
+  it('is closed before its slot is released, and visible to its host until then', async () => {
     const place: { now: TenantLocation } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const one = await tenants.opened('acme')

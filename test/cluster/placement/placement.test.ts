@@ -100,7 +100,7 @@ describe('who has which slots', () => {
     expect(cluster.placementOf(1).owned).toBe(SLOTS)
   })
 
-  it('somebody else may tell a host to drain: it gives all away, and goes on answering where it is', async () => {
+  it('another host may drain a host: it releases all slots, and still answers where they are', async () => {
     cluster.join(1)
     await cluster.lookAll(3)
     const records = cluster.store.collection(HOST_RECORDS)

@@ -16,7 +16,7 @@ it('every slot has a host, and none has more than its even share', () => {
   )
 })
 
-it('it is the same whoever lists the hosts', () => {
+it('it is the same on whichever host lists them', () => {
   fc.assert(
     fc.property(hosts, (ids) => {
       expect(assignSlots(ids.toReversed())).toEqual(assignSlots(ids))
@@ -44,6 +44,6 @@ it('tenants spread over the slots, and stay where they are for ever', () => {
   `)
 })
 
-it('nobody has anything where nobody is', () => {
+it('no host has a slot when no host is there', () => {
   expect(assignSlots([])).toEqual([])
 })

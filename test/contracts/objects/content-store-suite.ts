@@ -10,7 +10,7 @@ export interface OpenedStore {
 
 const TYPE = { contentType: 'text/plain' }
 const md5 = (content: Uint8Array) => createHash('md5').update(content).digest('hex')
-/** more than two parts of a store that keeps large contents in parts, none of whose bytes are like their neighbours' */
+/** more than two parts of a store that keeps large contents in parts, in which neighbouring bytes differ */
 const LARGE = Buffer.alloc(17_000_000).map((_, i) => (i * 31 + (i >> 8)) & 255)
 
 async function* piecesOf(content: Uint8Array, size = 65_536): AsyncIterable<Uint8Array> {

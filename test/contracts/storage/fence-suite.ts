@@ -129,7 +129,7 @@ function behindFence(medium: Medium): Medium {
   }
 }
 
-/** As takeFence keeps it. */
+/** A record as `takeFence` stores it. */
 const FENCES = { name: 'fences', version: 1, fields: {} } as const
 
 /** A fence that is taken by the first write: those after it come later. */

@@ -206,7 +206,7 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
   })
 
-  it('rises when somebody begins to listen', async () => {
+  it('rises when a subscriber joins', async () => {
     const { engine, send, hasRow } = await attached()
     const types: string[] = []
     const listening = engine.events$.subscribe(({ type }) => types.push(type))

@@ -86,7 +86,7 @@ describe('events by type and task', () => {
 })
 
 describe('batches of events', () => {
-  it('are those of one input in all tasks, told when it is done', async () => {
+  it('are those of one input in all tasks, reported when it is done', async () => {
     const { engine, send, order } = await running()
     const batches: EventBatch[] = []
     engine.events({ types: ['fired'], tasks: ['b'] }).subscribe(() => order.push('fired'))

@@ -72,7 +72,7 @@ describe('the history of a task', () => {
     await Promise.all([engine.close(), listened.engine.close()])
   })
 
-  it('is empty when nobody asked for it, and of a task that is removed', async () => {
+  it('is empty unless it was requested, and of a task that is removed', async () => {
     const without = await engineOf(1, {})
     without.send(MESSAGES)
     expect(without.engine.history('t0')).toEqual({ events: [], last: 0, isWhole: true })
@@ -88,7 +88,7 @@ describe('the history of a task', () => {
     await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('at least one event of a task, not 0')
   })
 
-  it('tells of what is told alone, without the details of each message', async () => {
+  it('reports single events without the details of each message', async () => {
     const { engine, send } = await engineOf(1, { detail: false, history: { perTask: 500 } })
     send(MESSAGES)
     const types = new Set(engine.history('t0').events.map(({ type }) => type))

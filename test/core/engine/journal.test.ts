@@ -84,7 +84,7 @@ describe('an answer that comes later', () => {
     expect(task.execution(answer?.execution ?? 0)).toBeUndefined()
   })
 
-  it('is nobody’s any more when the task has stopped', async () => {
+  it('has no owner once the task has stopped', async () => {
     const { engine, plugs, answers } = journaled()
     plugs.say('act', LATER)
     await engine.begin(OF, BEGIN)

@@ -60,7 +60,7 @@ describe('the router', () => {
     expect(source?.changes).toBe(3)
   })
 
-  it.each(['__proto__', 'constructor', 'toString'])('has nobody at %s by nature', (resource) => {
+  it.each(['__proto__', 'constructor', 'toString'])('has no listener at %s by nature', (resource) => {
     const router = newRouter()
     expect(router.sourceOf(resource)).toBeUndefined()
     router.add(a, [resource])

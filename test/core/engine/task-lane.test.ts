@@ -102,7 +102,7 @@ describe('calls of an actuator', () => {
     )
   })
 
-  it('read their secrets at each attempt, and nobody stores them', async () => {
+  it('read their secrets at each attempt, and do not store them', async () => {
     const secrets = ['old', 'new']
     const withSecret = rule({
       sensors: { s: on('switch') },

@@ -59,7 +59,7 @@ async function quiet(options: { throws?: boolean } = {}) {
 }
 
 describe('rare events', () => {
-  it('are starts, ends, failures and lines of the log, though nobody listens and tasks sit quietly', async () => {
+  it('are starts, ends, failures and lines of the log, even without subscribers and with idle tasks', async () => {
     const { engine, clock, rare, send, task } = await quiet()
     send()
     clock.advanceTo(1000)
@@ -76,7 +76,7 @@ describe('rare events', () => {
     expectRow(task('b'), true)
   })
 
-  it('are told once to who is told of them and who listens to everything', async () => {
+  it('are reported once to their listener and to subscribers of everything', async () => {
     const { engine, rare, send } = await quiet()
     const all: EngineEvent[] = []
     engine.events$.subscribe((event) => all.push(event))
@@ -89,7 +89,7 @@ describe('rare events', () => {
     expect(all.filter((event) => event === failed[1])).toHaveLength(1)
   })
 
-  it('hurt nobody when who is told of them throws', async () => {
+  it('are harmless when their listener throws', async () => {
     const { engine, reported } = await quiet({ throws: true })
     await engine.stop('a')
     expect(engine.tasks.get('a')?.status).toBe('stopped')

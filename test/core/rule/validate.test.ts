@@ -160,7 +160,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/triggers/0/stateChangeTrigger/stateFrom = ""':
         'ERROR STATE /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait": stateFrom is empty; write "*" for any state',
       '/triggers/0/stateChangeTrigger = {"stateFrom":"Above","stateTo":"Above"}':
-        'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed again after itself',
+        'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed twice in a row',
       '/triggers/1/statesTrigger = []':
         'WARNING TRIGGER /triggers/1/statesTrigger: trigger "late" -> "note" has no state in statesTrigger',
       '/triggers/1/invocationPolicy = -5':
@@ -303,7 +303,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/task/maxMissed = 1001': 'expected a whole number from 0 up to 1000',
       '/task/maxMissed = 5': 'WARNING FIELD /task/maxMissed: maxMissed has no effect',
       '/triggers/0/stateChangeTrigger/stateFrom = "*"':
-        'WARNING RESET /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait" fires whenever a run finds "Above", changed or not',
+        'WARNING RESET /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait" fires whenever a run finds "Above", whether it changed or not',
       '/task/frequency = 60':
         'WARNING FREQUENCY /task/frequency: frequency makes a tick every 60 ms; write at least 100 (ms); a minute is 60000',
       '/task/frequency =; /task/pollingInterval = 0.05':

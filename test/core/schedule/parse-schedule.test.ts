@@ -46,7 +46,7 @@ describe('a periodic schedule', () => {
     )
   })
 
-  it('with a fixed delay counts from the end of the last work, and is nobody else’s', () => {
+  it('with a fixed delay counts from the end of the last work, and is not shared', () => {
     const schedule = parse({ type: 'periodic', frequency: 10_000, pollingFixedRate: false })
     expect(schedule.fixedDelay).toBe(true)
     expect(schedule.first(START)).toBe(START)

@@ -81,7 +81,7 @@ describe('ticks', () => {
     expect(yearly.ticks).toEqual([{ scheduledAt: 365 * DAY, startedAt: 365 * DAY }])
   })
 
-  it('leave no timer behind when nobody listens any more', () => {
+  it('leave no timer behind without subscribers', () => {
     const clock = new WallClock()
     const heard = listen(minutely, clock)
     clock.timers.advanceTo(MINUTE)

@@ -103,7 +103,7 @@ describe('messages', () => {
     expect(scripted.calls[0]?.stream['v']).toBeNaN()
   })
 
-  it('of resources that nobody has are counted and move time', async () => {
+  it('of resources without a task are counted and move time', async () => {
     const result = await run(simple, { messages: [at(0), { resource: 'x', timestamp: 900 }] })
     expect(result).toMatchObject({ messages: 2, until: 900 })
   })

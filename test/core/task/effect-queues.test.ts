@@ -22,7 +22,7 @@ describe('calls on one thing', () => {
     expect([queues.size, queues.behind]).toEqual([0, 0])
   })
 
-  it('that touch nothing wait for nobody', () => {
+  it('that touch nothing do not wait', () => {
     const queues = new EffectQueues()
     expect([call(), call()].map((one) => queues.enqueue(one, [], MANY))).toEqual([true, true])
   })

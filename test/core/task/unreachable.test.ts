@@ -83,7 +83,7 @@ describe('an explanation', () => {
     expect(second.triggers[0]?.blocked).toMatchObject([{ message: 'other has not run yet' }])
   })
 
-  it('does not name it any more once somebody gave it a state', async () => {
+  it('does not name it any more once a state was pushed to it', async () => {
     const t = await live(
       rule({ sensors: { s: { name: 'switch' } }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] }),
     )

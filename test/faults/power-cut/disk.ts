@@ -88,7 +88,7 @@ export class Disk {
     }
   }
 
-  /** A name in a folder whose own name was lost is lost with it. */
+  /** If the name of a folder is lost, so are the names in it. */
   #isReached(path: string, names: ReadonlyMap<string, Entry>): boolean {
     for (let folder = dirname(path); folder.startsWith(`${this.#root}/`); folder = dirname(folder)) {
       if (names.get(folder) !== FOLDER) return false

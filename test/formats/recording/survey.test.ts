@@ -120,7 +120,7 @@ describe('a column of a CSV', () => {
     )
   })
 
-  it('has the type that its header or whoever reads it names', async () => {
+  it('has the type that its header or its reader names', async () => {
     const text = 'timestamp,a:text,b:json,c:number,d\n0,5,"""5""",1e3,5\n0,6,5,-.5,6\n'
     expect(await read(text)).toEqual({
       values: [

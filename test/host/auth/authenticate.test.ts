@@ -152,7 +152,7 @@ describe('a route', () => {
     expect(answer.json()).toMatchObject({ status: 403, problem: 'You are not authorized to perform this action' })
   })
 
-  it('that is public knows nobody, whatever is presented', async () => {
+  it('that is public identifies no caller, whatever is presented', async () => {
     await using host = await sampleHost()
     expect((await host.ask({ method: 'GET', url: '/sample/open' })).json()).toEqual({ user: '' })
   })

@@ -30,7 +30,7 @@ describe('checks of credentials', () => {
     expect(made).toBe(1)
   })
 
-  it('that found nobody are made once more for all who came meanwhile: the key may have been made since', async () => {
+  it('that found no key are repeated once for all later requests: the key may have been created since', async () => {
     const checks = new RememberedChecks(() => 0)
     let isMade = false
     let made = 0

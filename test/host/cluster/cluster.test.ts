@@ -115,7 +115,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     await expect.poll(statuses, { timeout: 10_000 }).toEqual([401, 401])
   })
 
-  it('wrong credentials are refused by whoever is asked, and addresses cannot lead elsewhere', async () => {
+  it('wrong credentials are refused by any host, and addresses cannot lead elsewhere', async () => {
     expect((await ask(hosts[0], 'nobody', '/')).status).toBe(401)
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
@@ -171,7 +171,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     await expect(wrong).rejects.toMatchObject({ code: 4 })
   })
 
-  it('nobody but a host introduces a client over MQTT', async () => {
+  it('only a host introduces a client over MQTT', async () => {
     const { port } = new URL(hosts[0].also[0] ?? '')
     const socket = connectTo(Number(port), '127.0.0.1')
     socket.write('REFLEXARC 10.0.0.1 1.1.1.x\n')

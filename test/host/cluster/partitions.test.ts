@@ -196,7 +196,7 @@ describe('a tenant of four partitions at two hosts', () => {
   })
 
   // Holds MERGED-2
-  it('tells whoever comes back at the other host what came since, each message once', async () => {
+  it('sends a reader that resumes at the other host what came since, each message once', async () => {
     const sse = { authorization: basic('me', 's'), accept: 'text/event-stream' }
     const read = (at: number, id?: string) =>
       openAnswer(`${hosts[at]?.url}/messages`, { ...sse, ...(id !== undefined && { 'last-event-id': id }) })

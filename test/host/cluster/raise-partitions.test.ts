@@ -23,7 +23,7 @@ async function storageWithTask(): Promise<Storage> {
 }
 
 // Holds PARTITIONS-1
-it('a task that runs hears from then on what moves to other partitions, and whoever had the tenant is shut out', async () => {
+it('a running task receives what moves to other partitions, and the former host of the tenant is fenced off', async () => {
   const storage = await storageWithTask()
   const store = storage.tenant('acme')
   const owner = fenceStore(store, await takeFence(store, fenceOf(0), { holder: 'a', term: 3 }))

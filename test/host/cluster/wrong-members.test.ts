@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
-it('a host that keeps objects elsewhere, has another time and an address where nobody answers does not join', async () => {
+it('a host that keeps objects elsewhere, has another time and an address without an answer does not join', async () => {
   const wrong = { objects: 's3://somewhere-else', advertise: 'http://127.0.0.1:1' }
   const now = (): number => Date.now() - 60_000
   const { message } = await cluster.start(wrong, { now }).then(

@@ -139,7 +139,7 @@ describe('the transport', () => {
       await expect(transport.send(outbound(80, { address }))).rejects.toThrow('cloud metadata address')
   })
 
-  it('connects to the address that it is given and asks nobody', async () => {
+  it('connects to the given address without a look-up', async () => {
     const { port } = await serve((_, response) => response.end('x'))
     const transport = nodeTransport({ allow: ['a.example'], resolve: async () => Promise.reject(new Error('asked')) })
     expect(await transport.send(outbound(port))).toMatchObject({ status: 200, body: 'x' })
@@ -179,7 +179,7 @@ describe('the transport', () => {
     )
   })
 
-  it('takes no compressed answer and no change of protocol, and fails where nobody listens', async () => {
+  it('takes no compressed answer and no change of protocol, and fails where no server listens', async () => {
     const packed = await serve((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'))
     const transport = through({ allow: ['a.example'] })
     await expect(transport.send(outbound(packed.port))).rejects.toThrow('compressed')

@@ -61,7 +61,7 @@ describe('the port of alarms', () => {
     expect(await port.update(id, { severity: 'CRITICAL' }, cause)).toMatchObject({ severity: 'CRITICAL' })
   })
 
-  it('says that nobody serves alarms', async () => {
+  it('says that no service of alarms exists', async () => {
     await expect(alarmPort('acme', () => undefined).latest('r')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })

@@ -107,7 +107,7 @@ describe('what plugs ask of the broker', () => {
     await expect(data.post('r', { t: 21 }, BOTH, cause('2', 17))).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('does the work of one execution once, whoever repeats it', async () => {
+  it('does the work of one execution once, however often it is repeated', async () => {
     await data.post('r', { t: 21 }, BOTH, cause('1'))
     await data.post('r', { t: 21 }, BOTH, cause('1'))
     expect(await data.messages('r', 5)).toHaveLength(1)

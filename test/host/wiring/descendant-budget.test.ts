@@ -88,7 +88,7 @@ describe('a loop', () => {
 
 describe('a port within a budget', () => {
   // Holds DESCEND-2
-  it('counts what came about, and hands on what it refuses to nobody', async () => {
+  it('counts results, and does not forward what it refuses', async () => {
     const { budget } = opened()
     let posts = 0
     const data: Pick<DataPort, 'post' | 'command'> = {

@@ -1,7 +1,7 @@
-/** What a program of somebody else may try, and what it meets. Node's and Python's, each a body of a function. */
+/** Lists what a hostile program may try, and the expected result: for Node and Python, each as the body of a function. */
 export interface Attack {
   readonly name: string
-  /** what it gives, or the error that it meets, as text */
+  /** the expected result or error, as text */
   readonly meets: RegExp
   readonly code: string
   /** it ends its process, so that it has one to itself */

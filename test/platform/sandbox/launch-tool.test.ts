@@ -77,7 +77,7 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     expect(told(code)).toEqual(answer)
   })
 
-  it('writes where it is told, for whoever asked', () => {
+  it('writes to the given path, for the caller', () => {
     told(`tried(() => fs.writeFileSync('made', '7')) ?? 'written'`)
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('7')
   })
@@ -124,7 +124,7 @@ Promise.all(places.map(say)).then((told) => {
     expect(JSON.parse(output)).toEqual([['lo'], ['by the socket', 'ECONNREFUSED', 'ENETUNREACH', 'ENOENT']])
   })
 
-  it('is not there when nobody finds it', () => {
+  it('is missing when it is not found', () => {
     const launch = confinedTools({ machine, emptyFolder, environment: { PATH: '/nowhere' } })
     expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not installed on this host')
     const without = confinedTools({

@@ -270,7 +270,7 @@ describe('the pool', () => {
     await Promise.all(busy)
   })
 
-  it('does not call for whoever gave up while the call waited', async () => {
+  it('does not call for a caller that gave up while the call waited', async () => {
     const { pool, lines } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 1 } })
     const [busy, gone] = [new AbortController(), new AbortController()]
     const first = pool.call(programOf('p'), 'wait', {}, { signal: busy.signal })
@@ -326,7 +326,7 @@ describe('the pool', () => {
   })
 
   // Holds PROCPOOL-4
-  it('ends what nobody calls', async () => {
+  it('ends processes without calls', async () => {
     const { pool, pass } = poolOf()
     await pool.call(programOf('p'), 'echo', 1)
     pass(600)

@@ -55,7 +55,7 @@ describe('an alarm with autoClearAfter', () => {
 describe('an alarm with an escalation', () => {
   const escalation = { after: 'PT10M', severity: 'critical' }
 
-  it('becomes that severe once, when nobody acknowledged it', async () => {
+  it('becomes that severe once, unless it is acknowledged', async () => {
     const { id } = await alarms.api.raise(alarmOf({ escalation }))
     await later(10 * MINUTE - 1)
     expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
@@ -67,7 +67,7 @@ describe('an alarm with an escalation', () => {
     expect(await alarms.api.get(id)).toMatchObject({ severity: 'MINOR' })
   })
 
-  it('stays as it is when somebody acknowledged it, even if it becomes active again', async () => {
+  it('stays as it is once acknowledged, even if it becomes active again', async () => {
     const { id } = await alarms.api.raise(alarmOf({ escalation }))
     await alarms.api.update(id, { status: 'ACKNOWLEDGED' })
     await alarms.api.update(id, { status: 'ACTIVE' })
@@ -83,7 +83,7 @@ describe('an alarm with an escalation', () => {
 })
 
 describe('an alarm that is snoozed', () => {
-  it('counts repeats and tells nobody of them, until then', async () => {
+  it('counts repeats without notifications, until then', async () => {
     const { id } = await alarms.api.raise(alarmOf({ snoozeUntil: NOON + MINUTE }))
     await alarms.api.raise(alarmOf())
     expect(await alarms.api.get(id)).toMatchObject({ count: 2, snoozeUntil: new Date(NOON + MINUTE).toISOString() })

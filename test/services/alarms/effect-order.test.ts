@@ -59,7 +59,7 @@ describe('an effect that comes late', () => {
   it('says which effect was there, and what it acted on', async () => {
     await clear(by(2))
     await expect(raise(by(1))).rejects.toThrow(
-      'the effect task-1/1/1/0 came too late: the later task-1/1/2/0 of its task was applied to alarm:boiler-1/HEAT before; this one has no effect',
+      'the effect task-1/1/1/0 arrived too late: task-1/1/2/0, a later effect of its task, was already applied to alarm:boiler-1/HEAT, so it was dropped',
     )
   })
 
@@ -85,7 +85,7 @@ describe('an effect that comes late', () => {
     await expect(raise(by(1), { type: 'HEAT', dedupKey: 'k' })).rejects.toMatchObject(LATE)
   })
 
-  it('is done when another task, another type or nobody acted', async () => {
+  it('is done when another task, another type or no task acted', async () => {
     await clear(by(9, { task: 'task-2' }))
     await clear(by(9), 'COLD')
     await alarms.api.raise(alarmOf())

@@ -72,7 +72,7 @@ describe('a post', () => {
     expect(await broker.api.messages.last('b')).toEqual([])
   })
 
-  it('is acknowledged before series have it, and whoever reads waits until they do', async () => {
+  it('is acknowledged before series have it, and readers wait until they do', async () => {
     await using broker = await failingBench()
     const { storage, fates } = broker
     const gate = deferred()
@@ -115,7 +115,7 @@ describe('a post', () => {
     expect(await posting).toBe(true)
   })
 
-  it('is removed by whoever removes it after its acknowledgement', async () => {
+  it('is removed by a removal after its acknowledgement', async () => {
     await using broker = await brokerBench()
     await broker.api.posting.events('a', at(1))
     await broker.api.series.remove({ resource: 'a' })

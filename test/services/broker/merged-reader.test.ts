@@ -84,7 +84,7 @@ it('is a gap when one of them has no longer what came since, and knows no place 
 })
 
 // Holds MERGED-1
-it('ends after what was told when one of them ends, and lets the others go', async () => {
+it('ends after the messages so far when one of them ends, and releases the others', async () => {
   const feed = new Feed<BrokerMessage>()
   const [one, two] = [new Elsewhere(), new Elsewhere()]
   const reader = new MergedReader({ parts: [near(feed), one.open, two.open], isGap: true })

@@ -222,7 +222,7 @@ describe('a socket that subscribes', () => {
     expect(await socket.isClosed()).toEqual({ code: 1001, reason: 'the host is closing' })
   })
 
-  it('that reads nothing loses messages, slows nobody, and is closed after a minute', async () => {
+  it('that reads nothing loses messages, slows no other reader, and is closed after a minute', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
     await using slow = await Socket.open(`${url}/resources/a/socket`)

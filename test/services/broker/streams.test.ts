@@ -121,7 +121,7 @@ describe('lines of JSON', () => {
     expect(stream.text).toBe(`{"resource":"a","n":1,"timestamp":${NOON}}\n`)
   })
 
-  it('lose messages for a reader that does not read, tell how many, and slow nobody else', async () => {
+  it('lose messages for a reader that does not read, report how many, and slow no other reader', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
     const { hostname, port } = new URL(url)

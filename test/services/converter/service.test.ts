@@ -205,7 +205,7 @@ describe('what is taken', () => {
     expect((await api.rejected.list('gw')).total).toBe(MAX_REJECTED)
   })
 
-  it('is tried again when the converter is mended, and given up when somebody says so', async () => {
+  it('is tried again when the converter is corrected, and abandoned on request', async () => {
     const { api, posted } = testConverter()
     await api.put('gw', VELOCITY)
     const ids: string[] = []

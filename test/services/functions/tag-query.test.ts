@@ -146,7 +146,7 @@ describe('a query of tags', () => {
       'tag:near(a)',
       'one of in, inIgnoreCase, equals, like, not, all, any is expected at character 5, before "near(a)"',
     ],
-    ['tag:not(a, b)', 'not takes one argument, not 2'],
+    ['tag:not(a, b)', '"not" needs one argument, but has 2'],
     ['tag:in(like(a))', '")" is expected at character 12, before "(a))"'],
     ['tag:a AND', 'tag: and the name of a tag is expected at character 10, before ""'],
     [`${'('.repeat(11)}tag:a`, 'nests deeper than 10 brackets'],

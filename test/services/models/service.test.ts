@@ -68,7 +68,7 @@ describe('a model', () => {
     expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
   })
 
-  it('is of whoever replaced it last, also when the former one is loaded later', async () => {
+  it('belongs to the last replacement, also when the former one is loaded later', async () => {
     const driver = new TestDriver()
     const first = deferred<void>()
     driver.open_ = () => (driver.opened === 1 ? first.promise : Promise.resolve())

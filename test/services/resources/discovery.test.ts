@@ -37,7 +37,7 @@ describe('discovery', () => {
     expect(resources.service.discover([seen('b')])).toBeInstanceOf(Promise)
   })
 
-  it('leaves resources as they are that somebody made', async () => {
+  it('leaves existing resources as they are', async () => {
     await using resources = await bench()
     await resources.api.resources.create({ id: 'a', name: 'mine' })
     await resources.service.discover([seen('a')])

@@ -126,7 +126,7 @@ describe('a refusal', () => {
     expect([answer.status, answer.at('code'), answer.at('error')]).toEqual([400, code, error])
   })
 
-  it('of a discovery template that nobody chose is 404', async () => {
+  it('of a discovery template that was not chosen is 404', async () => {
     const { status, at } = await rules.ask('GET', '/api/discoveryTemplate')
     expect([status, at('error')]).toEqual([404, 'No discovery template is set'])
   })

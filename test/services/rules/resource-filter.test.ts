@@ -78,7 +78,7 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('is refused where nobody keeps resources, and nothing is changed', async () => {
+  it('is refused without a service of resources, and nothing is changed', async () => {
     const rules = await withTasks()
     const text =
       'this host does not serve resources, so it cannot select tasks by what they are (name the resource with resource=<id>)'

@@ -33,7 +33,7 @@ describe('the scripts of a run', () => {
     await expect(simulated(7000)).rejects.toThrow(/^the run worked for 20 s and came to 1970-01-01T00:00:03/)
   })
 
-  it('are nobody else’s', async () => {
+  it('belong to one tenant only', async () => {
     const outcomes = await Promise.allSettled([simulated(6000), simulated(6000), simulated(7000)])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
   })

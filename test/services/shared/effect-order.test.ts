@@ -39,12 +39,12 @@ describe('effects of one task on one thing', () => {
     await apply(by(later))
     await expect(apply(by(earlier))).rejects.toMatchObject({
       code: 'SUPERSEDED',
-      message: `the effect t/${earlier} came too late: the later t/${later} of its task was applied to a before; this one has no effect`,
+      message: `the effect t/${earlier} arrived too late: t/${later}, a later effect of its task, was already applied to a, so it was dropped`,
     })
     expect(await apply(by(later))).toBe('again')
   })
 
-  it('are remembered by whoever opens the store next', async () => {
+  it('are remembered by the next process that opens the store', async () => {
     await apply(by('1/2/0'))
     book = new EffectLedger(store)
     await expect(apply(by('1/1/0'))).rejects.toMatchObject({ code: 'SUPERSEDED' })
@@ -52,7 +52,7 @@ describe('effects of one task on one thing', () => {
 
   it('are refused when one of several things is ahead', async () => {
     await apply(by('1/2/0'), ['b'])
-    await expect(apply(by('1/1/0'), ['a', 'b'])).rejects.toThrow('was applied to b before')
+    await expect(apply(by('1/1/0'), ['a', 'b'])).rejects.toThrow('was already applied to b')
     expect(await apply(by('1/1/0'), ['a'])).toBe('new')
   })
 

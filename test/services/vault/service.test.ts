@@ -78,7 +78,7 @@ it('stores no value, and opens none with another key', async () => {
 })
 
 // Holds VAULT-3
-it("opens nobody else's, not even one that somebody moved in the store", async () => {
+it('opens only its own secrets, not even one that was moved in the store', async () => {
   const { api, storage } = started()
   const { vault, api: theirs } = started(1, storage, 'umbrella')
   await api.put('TOKEN', VALUE)

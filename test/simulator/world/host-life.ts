@@ -2,7 +2,7 @@
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fastify, type FastifyInstance } from 'fastify'
-import { compose, type HostParts } from '../../../src/host/compose.ts'
+import { compose, type ComposedHost } from '../../../src/host/compose.ts'
 import { readConfig, type Config } from '../../../src/host/config.ts'
 import { mount } from '../../../src/host/mount.ts'
 import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
@@ -40,7 +40,7 @@ export interface Question {
 }
 
 export interface HostLife {
-  readonly composed: HostParts
+  readonly composed: ComposedHost
   ask(question: Question): Promise<Answer>
   /** Follows a streaming response. `begun` is called first, then `heard` with each piece of text, until `over`. */
   follow(

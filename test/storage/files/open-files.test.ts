@@ -167,7 +167,7 @@ describe('a folder of objects', () => {
       expect((await blobs.info('x'))?.metadata).toEqual(metadata)
     }))
 
-  it('keeps no file open for content that nobody reads, and says when it was replaced meanwhile', () =>
+  it('keeps no file open for content without a reader, and says when it was replaced meanwhile', () =>
     inFolder(async (folder) => {
       const blobs = (await openFiles({ folder })).tenant('acme')
       await blobs.put('big', new Uint8Array(400_000).fill(1))

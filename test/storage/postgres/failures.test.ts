@@ -79,7 +79,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
       for (const text of ['newer', '99', 'newer version']) expect(failure.message).toContain(text)
     })
 
-    it('for a user without rights, and does for one who may use a schema that somebody made', async () => {
+    it('for a user without rights, and does for one who may use an existing schema', async () => {
       await sql('create role guest login')
       const config = { host: folder(), user: 'guest', database: 'postgres' }
       const failure = await failureOf(() => openPostgres({ config, blobs: noBlobs(), schema: 'guests' }))
@@ -194,7 +194,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     })
   })
 
-  it('registers nobody who appended nothing', async () => {
+  it('does not register a tenant that appended nothing', async () => {
     await withStorage({ schema: 'nobody' }, async (storage) => {
       await storage.tenant('acme').series.append({})
       await storage.tenant('acme').commit([])

@@ -90,7 +90,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     ])
   })
 
-  it('FENCE-1: whoever waited for the fence while another took it is refused, with all it had to write', async () => {
+  it('FENCE-1: a writer that waited for the fence while another took it is refused, with all its writes', async () => {
     const [one, two] = stores()
     const before = fenceStore(one, await takeFence(one, 'tenant', { holder: 'a', term: 1 }))
     await before.log('inputs').append(0, [1])

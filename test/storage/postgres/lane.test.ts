@@ -96,7 +96,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('idle')).toEqual(['idle 1', 'idle 2'])
   })
 
-  it('PGLANE-3: what was cut off before it was told to commit is NOT_WRITTEN', async () => {
+  it('PGLANE-3: what was cut off before its commit was sent is NOT_WRITTEN', async () => {
     const impatient = new Database({ url: way.url, schema, patience: 50 })
     const hasty = new Lane(impatient)
     await write('early 1', hasty)

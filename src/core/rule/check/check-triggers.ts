@@ -143,7 +143,7 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
     report.warning(
       'TRIGGER',
       changePath,
-      `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is not a change`,
+      `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed twice in a row, which is not a change`,
       'use statesTrigger to fire while the state holds, begins to fire once when it begins',
     )
   }

@@ -78,7 +78,7 @@ export class FrameServer {
       return new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
     // without an `upgrade` listener Node would parse requests from the socket
     if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
-      return new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
+      return new AppError('NOT_FOUND', `frames require an upgrade to ${PROTOCOL}`)
     if (this.#isLeaving || this.#links.size >= MAX_LINKS)
       return new AppError('FENCED', 'this host has the maximum of connections; forward without frames')
     const { socket } = raw

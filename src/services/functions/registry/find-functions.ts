@@ -49,7 +49,7 @@ export function latestIn(indexed: Indexed, type: FunctionType, name: string, que
   return found
 }
 
-/** Lists functions. `user`: whom `@me` means. */
+/** Lists functions. `user`: the user that `@me` refers to. */
 export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery, user: string): FunctionPage {
   const isOfVersions = OF_VERSIONS.some((key) => query[key] !== undefined)
   const isLatest = query.latest ?? query.nameVersion === undefined

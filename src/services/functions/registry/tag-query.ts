@@ -121,7 +121,7 @@ function readTest(text: ConditionText, level: number): TagTest | string {
   const values = ofValues === undefined ? [] : [readValue(text), ...moreValues(text, 1)]
   const tests = ofTests === undefined ? [] : readTests(text, level)
   text.expect(')')
-  if (value === 'not' && tests.length !== 1) throw new TextProblem(`not takes one argument, not ${tests.length}`)
+  if (value === 'not' && tests.length !== 1) throw new TextProblem(`"not" needs one argument, but has ${tests.length}`)
   return ofValues?.(values) ?? ofTests?.(tests) ?? value
 }
 

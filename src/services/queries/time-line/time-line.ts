@@ -48,7 +48,7 @@ export function resolveTimeLine(query: Query, now: number, issues: Issues): Time
     freq: freq === undefined ? undefined : freqOf(freq, zone),
   }
   if (isCalendar(settings.freq) && (align.at ?? 'grid') !== 'grid')
-    return issues.wrong('/align/at', 'calendar buckets have a grid of their own', 'leave out at, or write grid')
+    return issues.wrong('/align/at', 'calendar buckets have a fixed grid', 'omit `at`, or set it to grid')
   const sized = withSizes(settings, now, issues)
   const line = sized && resolve(sized, now, issues)
   return line && { ...line, zone }

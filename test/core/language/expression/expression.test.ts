@@ -414,7 +414,7 @@ describe('an expression', () => {
     expect(() => uses('serial > 5')).toThrow('"serial" has no value')
   })
 
-  it('is compiled once for all who have the same text, and a value belongs to whoever asked for it', () => {
+  it('is compiled once for all uses of the same text, and a value belongs to its caller', () => {
     const [one, other] = [compileExpression('[1, [temperature]]'), compileExpression('[1, [temperature]]')]
     expect(other.uses).toBe(one.uses)
     const value = one.evaluate(() => 20, 0) as unknown[]

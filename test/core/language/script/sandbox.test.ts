@@ -99,7 +99,7 @@ describe('the fence around scripts', () => {
     ['(async function f() { for (;;) try { await 1 } catch {} })()'],
     ['(async function f() { for (;;) try { for (;;) try { await 1 } finally { continue } } catch {} })()'],
     ['const p = Promise.resolve(1); (function f() { p.then(f); p.then(f) })()'],
-  ])('ends %s, which nobody waits for', async (source) => {
+  ])('ends %s, for which no caller waits', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 

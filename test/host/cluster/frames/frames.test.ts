@@ -177,7 +177,7 @@ it('an answer that breaks off is none for a client, nor is one that has begun wh
   await expect(post(`${first.url}/half`).then((answer) => answer.text())).rejects.toThrow(/terminated|fetch failed/)
 })
 
-it('whoever goes away is no longer waited for at the owner', async () => {
+it('the owner stops waiting for a client that disconnects', async () => {
   const seen = new EventEmitter()
   const [gone, asked] = [once(seen, 'gone'), once(seen, 'asked')]
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) =>
@@ -262,7 +262,7 @@ it('FRAMES-4: what a host did not take, because it stops, goes to the next one, 
 })
 
 // Holds FRAMES-1
-it('FRAMES-1: nobody else is let in, or heard', async () => {
+it('FRAMES-1: connections and frames of other senders are rejected', async () => {
   const { add, asked } = held()
   const host = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const path = `${FRAMES_PATH}?nonce=${NONCE}`

@@ -464,7 +464,7 @@ describe('more unacknowledged messages than were announced', () => {
   })
 })
 
-it('a version that nobody knows is told so', async () => {
+it('an unknown version is refused with the reason', async () => {
   const { socket, packets, closed } = await raw(await openDoor(new FakeBroker()))
   socket.write(bytesOf(0x10, text('MQTT'), [9, 2, 0, 0], text('c')))
   await closed

@@ -163,7 +163,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(['d', 'a', 'c'])
   })
 
-  it('are refused when an engine throws at once, and hold up nobody', async () => {
+  it('are refused when an engine throws at once, and delay no others', async () => {
     const engine: Forwarding = {
       receive: () => {
         throw new Error('no engine')
@@ -191,7 +191,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(['a', 'b', 'e'])
   })
 
-  it('are awaited by whoever wants to see all that came before', async () => {
+  it('are awaited by readers that need all earlier posts', async () => {
     const { commits, post, queue } = opened()
     expect(queue.passed()).toBeUndefined()
     const order: string[] = []

@@ -44,7 +44,7 @@ describe('groups', () => {
     expect([descending.length, descending[0], descending.at(-1)]).toEqual([2000, [2_499_000, 1], [500_000, null]])
   })
 
-  it('are chosen when nobody says how long they are', async () => {
+  it('are chosen when their length is not set', async () => {
     const series = await shelf(WORKED)
     expect(await rowsOf(series, { from: 1000, until: 5500, aggregate: 'mean' })).toEqual([
       [1000, 1],

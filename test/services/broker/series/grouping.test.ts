@@ -54,7 +54,7 @@ describe('a group that nobody chose', () => {
     expect(widthOf('auto', { from: 1_000, until: 1_000 + length })).toBe(width)
   })
 
-  it('has the width that somebody chose', () => {
+  it('has the chosen width', () => {
     expect(widthOf(1_234, { from: 0, until: DAY })).toBe(1_234)
   })
 })

@@ -12,7 +12,7 @@ const POINTS: Points = [
 ]
 
 describe('a series without aggregates', () => {
-  it('is nothing for what nobody knows', async () => {
+  it('is undefined for unknown values', async () => {
     expect(await rowsOf(await shelf(), {})).toEqual([])
   })
 

@@ -207,7 +207,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     expect(await model.call({ operation: 'predict', instances: [[1]] })).toEqual([1])
   })
 
-  it('that nobody asks has no process, and wakes when it is asked', async () => {
+  it('that has no calls has no process, and wakes at a call', async () => {
     const test = await testDriver({ idleMs: 10 })
     tests.push(test)
     const { model: given, record } = fixtureOf('sklearn')

@@ -174,7 +174,7 @@ from=0&freq=PT0.001S | /freq PT0.001S makes ${NOW} buckets of the range, more th
 from=0&until=864086400000&freq=P1D&align.timezone=UTC | /freq P1D makes 10001 buckets of the range, more than 10000
 freq=inferred | /freq a frequency that is inferred is not supported
 freq=P0M | /freq "P0M" is not a duration above 0
-freq=P1M&align.at=from | /align/at calendar buckets have a grid of their own
+freq=P1M&align.at=from | /align/at calendar buckets have a fixed grid
 window=P1M | /window "P1M" is not a duration above 0
 until=-8640000000000000&window=P1D | /window the range exceeds the calendar
 `

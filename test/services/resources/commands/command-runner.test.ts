@@ -205,7 +205,7 @@ describe('a command', () => {
     expect(b.calls[2]?.id).not.toBe(b.calls[0]?.id)
   })
 
-  it('that was under way in a crash is carried out at once where nobody else has the store, though the clock was set back', async () => {
+  it('that was under way in a crash is carried out at once where no other host has the store, though the clock was set back', async () => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open')
@@ -243,7 +243,7 @@ describe('a command', () => {
     expect(await b.log('p1')).toHaveLength(1)
   })
 
-  it.each(['CLOSED', 'UNAVAILABLE'] as const)('waits while nobody can run actuators: %s', async (code) => {
+  it.each(['CLOSED', 'UNAVAILABLE'] as const)('waits while no service can run actuators: %s', async (code) => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open')

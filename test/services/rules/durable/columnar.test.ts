@@ -105,7 +105,7 @@ describe('a task of a host', () => {
     await close()
   })
 
-  it('goes the long way while somebody reads its events, for a minute after, and then its short way again', async () => {
+  it('takes the general path while its events have a reader, for a minute after, and then its short path again', async () => {
     const { api, clock, send, calls, close } = await host()
     await send(1, 2)
     calls()

@@ -103,7 +103,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
-  it.each([1, 2])('a call whose limit passes while nobody is there has time left in life %i after', async (lives) => {
+  it.each([1, 2])('a call whose limit passes while no host runs has time left in life %i after', async (lives) => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const task = taskOf(ruleOf({ timeout: 'PT5S' }))
@@ -139,7 +139,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
         [101_001, 'dead'],
       ],
     ],
-  ])('a call that nobody answers, %s', async (_what, timeout, back, expected) => {
+  ])('a call without an answer, %s', async (_what, timeout, back, expected) => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const task = taskOf(ruleOf({ timeout }))

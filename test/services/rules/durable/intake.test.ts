@@ -108,7 +108,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are committed when there is no task at all, and time goes on afterwards', async () => {
+  it('are committed without any task, and time goes on afterwards', async () => {
     const ground = new Ground()
     const life = ground.open()
     expect(await receive(life, 1)).toEqual({ taken: false, results: [1, 1] })

@@ -124,7 +124,7 @@ describe('over a restart', () => {
     expect(info(after)?.invocationCount).toBe(runs + 1)
   })
 
-  it('ticks that are only seconds late because nobody was there are missed as well', async () => {
+  it('ticks that are only seconds late because no host ran are missed as well', async () => {
     const ground = new Ground()
     const rule: Rule = { ...HOURLY, task: { type: 'periodic', frequency: 1000, misfire: 'skip' } }
     const before = await begun(ground, rule)

@@ -301,7 +301,7 @@ describe('while the store stands still', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('nobody who looks at a task ends its calls before what is left out of their time is durable', async () => {
+  it('a reader of a task does not end its calls before what is left out of their time is durable', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 5000)
