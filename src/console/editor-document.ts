@@ -86,21 +86,21 @@ function valueAt(value: unknown, keys: readonly string[]): unknown {
   )
 }
 
-function changed(value: unknown, keys: readonly string[], op: string, given: unknown): unknown {
+function changed(value: unknown, keys: readonly string[], op: string, replacement: unknown): unknown {
   const [key, ...rest] = keys
-  if (key === undefined) return given
+  if (key === undefined) return replacement
   if (Array.isArray(value)) {
-    const list: unknown[] = [...value]
+    const list = Array.from(value as readonly unknown[])
     const index = key === '-' ? list.length : Number(key)
-    if (rest.length > 0) list[index] = changed(list[index], rest, op, given)
+    if (rest.length > 0) list[index] = changed(list[index], rest, op, replacement)
     else if (op === 'remove') list.splice(index, 1)
-    else if (op === 'add') list.splice(index, 0, given)
-    else list[index] = given
+    else if (op === 'add') list.splice(index, 0, replacement)
+    else list[index] = replacement
     return list
   }
-  const entries = Object.entries((value ?? {}) as object)
+  const entries = Object.entries(value ?? {})
   if (rest.length === 0 && op === 'remove') return Object.fromEntries(entries.filter(([name]) => name !== key))
-  const next = rest.length === 0 ? given : changed(valueAt(value, [key]), rest, op, given)
+  const next = rest.length === 0 ? replacement : changed(valueAt(value, [key]), rest, op, replacement)
   const isKnown = entries.some(([name]) => name === key)
   return Object.fromEntries(
     isKnown ? entries.map(([name, one]) => [name, name === key ? next : one]) : [...entries, [key, next]],

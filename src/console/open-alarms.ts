@@ -48,7 +48,7 @@ async function readEvents(signal: AbortSignal, noted: () => void): Promise<void>
   }
 }
 
-/** Follows the alarms during a session. */
+/** Follows the alarms while a user is logged in. */
 export function startAlarms(): void {
   effect(() => {
     if (!session.value || !may('read')) return

@@ -1,4 +1,4 @@
-/** Runs rehearsals, and waits for long ones. */
+/** Runs rehearsals, and waits for results that arrive after the first response. */
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { api } from './session.ts'
 

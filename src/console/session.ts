@@ -13,7 +13,7 @@ export interface Session {
   readonly expires: string
 }
 
-/** undefined: not known yet; null: none */
+/** undefined: not known yet; null: no user is logged in */
 export const session = signal<Session | null | undefined>(undefined)
 /** Why the login form is shown, if not for the first time. */
 export const loginNote = signal('')

@@ -40,6 +40,13 @@ describe('states of nodes', () => {
     expect(fromView([view('t', 'Below')], again).get('t')?.since).toBeUndefined()
   })
 
+  it('show the open call of an actuator until its result', () => {
+    const alarm = { node: 'alarm', kind: 'actuator', mostLikelyState: null }
+    const open = fromView([alarm], new Map(), [{ kind: 'call', node: 'alarm' }])
+    expect(open.get('alarm')).toMatchObject({ isCalling: true })
+    expect(apply(open, { type: 'result', node: 'alarm', time: 3, ok: true }).get('alarm')?.isCalling).toBe(false)
+  })
+
   it('take values, errors, firings and evictions from events', () => {
     const events = [
       { type: 'result', node: 't', time: 1, ok: true, rawData: { data: 97 } },

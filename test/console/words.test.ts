@@ -123,6 +123,14 @@ describe('the answer of a task', () => {
       ],
       'hot is TRUE for 1 h 5 min. alarm fired 5 min ago.',
     ],
+    [
+      'running',
+      [
+        ['hot', hot],
+        ['alarm', { state: null, isCalling: true }],
+      ],
+      'hot is TRUE for 1 h 5 min. alarm has fired, and its call is under way.',
+    ],
     ['stopped', [['hot', hot]], 'The task is stopped and decides nothing'],
     ['failed', [], 'The task has failed and decides nothing'],
   ] as const)('%s, %j: %s', (status, states, text) => {

@@ -11,7 +11,7 @@ const OWN = 'scripts.test:8443'
 const CODE = `exports.handleRequest = (req, res) => {
   res.status(401).set('Set-Cookie', 'seen=1').set('WWW-Authenticate', 'Basic realm="reflexarc"').set('X-Own', 'yes')
   if (req.path === '/pieces') { res.write('in '); return res.end('pieces') }
-  res.json({ authorization: req.get('authorization') ?? null })
+  res.json({ authorization: req.get('authorization') ?? null, cookie: req.get('cookie') ?? null })
 }`
 
 let host: WholeHost
@@ -36,7 +36,18 @@ describe('a webscript of another tenant', () => {
   ])('is not shown the pair of a client on the origin of %s', async (_, origin) => {
     for (const path of ['/api/v1/umbrella/cred', '/functions/v1/umbrella/cred']) {
       const answer = await asked(path, { ...origin, authorization: basic('acme', 's') })
-      expect(answer.json()).toEqual({ authorization: null })
+      expect(answer.json()).toEqual({ authorization: null, cookie: null })
+    }
+  })
+
+  it.each([
+    ['reflexarc_session=secret', null],
+    ['theme=dark; reflexarc_session=secret; reflexarc_sign_in=secret; a=1', 'theme=dark; a=1'],
+    ['reflexarc_session=secret;theme=dark', 'theme=dark'],
+    ['theme=dark', 'theme=dark'],
+  ])('is not shown the session of a browser: %s', async (cookie, shown) => {
+    for (const path of ['/api/v1/umbrella/cred', '/functions/v1/umbrella/cred']) {
+      expect((await asked(path, { ...onApi, cookie })).json()).toMatchObject({ cookie: shown })
     }
   })
 })

@@ -219,6 +219,7 @@ describe.skipIf(noBrowser)('the shell', () => {
       await node(page, 'temperature')
         .and(page.getByRole('button', { name: /61/ }))
         .waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
     })
   })
 

@@ -15,6 +15,8 @@ export interface NodeState {
   readonly value?: unknown
   readonly error?: string | undefined
   readonly firedAt?: number | undefined
+  /** the actuator has fired, and its call has not returned */
+  readonly isCalling?: boolean
 }
 
 export type NodeStates = ReadonlyMap<string, NodeState>
@@ -40,8 +42,18 @@ interface ViewedNode {
   readonly error?: { readonly message: string }
 }
 
+interface ViewedTimer {
+  readonly kind: string
+  readonly node?: string | undefined
+}
+
 /** Reads the host's view. A state that was known before keeps its beginning. */
-export function fromView(nodes: readonly ViewedNode[], before: NodeStates = new Map()): NodeStates {
+export function fromView(
+  nodes: readonly ViewedNode[],
+  before: NodeStates = new Map(),
+  timers: readonly ViewedTimer[] = [],
+): NodeStates {
+  const calling = new Set(timers.filter(({ kind }) => kind === 'call').map(({ node }) => node))
   return new Map(
     nodes.map(({ node, kind, mostLikelyState, rawData, collectedTime, error }) => {
       const known = before.get(node)
@@ -54,6 +66,7 @@ export function fromView(nodes: readonly ViewedNode[], before: NodeStates = new 
         value: measured(rawData),
         error: error?.message,
         firedAt: kind === 'actuator' ? (collectedTime ?? known?.firedAt) : known?.firedAt,
+        ...(kind === 'actuator' && calling.has(node) && { isCalling: true }),
       }
       return [node, next] as const
     }),
@@ -95,8 +108,8 @@ function changed(before: NodeState, event: ShownEvent, time: number): NodeState 
       return { ...before, state: null, since: time, value: undefined }
     case 'result':
       return event.ok === false
-        ? { ...before, error: event.error ?? 'failed', ranAt: time }
-        : { ...before, error: undefined, ranAt: time, value: measured(event.rawData) ?? before.value }
+        ? { ...before, error: event.error ?? 'failed', ranAt: time, isCalling: false }
+        : { ...before, error: undefined, ranAt: time, isCalling: false, value: measured(event.rawData) ?? before.value }
     case 'fired':
       return { ...before, firedAt: time }
     default:

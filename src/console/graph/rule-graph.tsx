@@ -110,14 +110,15 @@ function linesOf({ node, state, match, edges, rule, states, instant, zone }: Dra
   const age =
     state.since === undefined ? '' : `for ${state.isLonger === true ? 'over ' : ''}${lengthText(instant - state.since)}`
   if (node.kind === 'actuator') {
-    const { firedAt } = state
+    const { firedAt, isCalling = false } = state
+    const last = firedAt === undefined ? 'has not fired' : `fired ${lengthText(instant - firedAt)} ago`
     const isHeld = edges.some((edge) => edge.to === node.label && edge.state === 'held')
     const ends = rule.triggers.flatMap((trigger) =>
       trigger.destination === node.label ? (coolsUntil(trigger, states, instant) ?? []) : [],
     )
     return [
       { text: cut(triggersText(rule, node.label), 28) },
-      { text: firedAt === undefined ? 'has not fired' : `fired ${lengthText(instant - firedAt)} ago` },
+      { text: isCalling ? 'fired, call under way' : last },
       isHeld ? { text: `held until ${timeText(Math.max(...ends), zone, instant)}`, glyph: 'pause' } : { text: '' },
     ]
   }

@@ -1,4 +1,4 @@
-/** The alarms: the ones that need action first, with why and history of the chosen one. Triage by keyboard. */
+/** The alarms, with the explanation and history of the selected one; alarms that need action come first. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Alarm } from '#services/alarms/contract'
 import type { ExplanationText } from '#services/rules/contract'

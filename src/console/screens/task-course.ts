@@ -12,7 +12,7 @@ const MINUTE = 60_000
 const RANGES = { '15m': 15 * MINUTE, '1h': 60 * MINUTE, '6h': 360 * MINUTE, '24h': 1_440 * MINUTE } as const
 type Range = keyof typeof RANGES
 export const RANGE_NAMES = Object.keys(RANGES)
-const MOST_EVENTS = 10_000
+const MAX_EVENTS = 10_000
 const REFRESH = 15_000
 
 export interface Course {
@@ -58,12 +58,12 @@ export function useCourse(task: TaskEntity, from: number, until: number): Course
     const request = {
       task: task.ID,
       source: { from: Math.round(stepped - (until - from) - grain), until: Math.round(stepped) },
-      events: { types: [...types], limit: MOST_EVENTS },
+      events: { types: [...types], limit: MAX_EVENTS },
     }
     rehearse(request, ending.signal).then(
       ({ events = [], coverage }) => {
         if (ending.signal.aborted) return
-        const isCut = events.length >= MOST_EVENTS
+        const isCut = events.length >= MAX_EVENTS
         const knownUntil = isCut ? (events.at(-1)?.time ?? from) : Math.max(coverage?.until ?? until, until)
         setCourse({ bands: bandsOf(events, knownUntil), knownUntil })
       },

@@ -32,7 +32,7 @@ const DECIDES: ReadonlySet<string> = new Set([
 const PAUSE = 1_500
 /** ms of a drag before the host is asked */
 const SETTLED = 90
-const MOST_CACHED = 200
+const MAX_CACHED = 200
 
 export function useTaskStates(id: string): TaskStates {
   const states = useSignal<NodeStates>(new Map())
@@ -42,7 +42,7 @@ export function useTaskStates(id: string): TaskStates {
   const { value: at } = past
   const show = (next: TaskStateView, before: NodeStates): void => {
     view.value = next
-    states.value = fromView(next.nodes, before)
+    states.value = fromView(next.nodes, before, next.timers)
     error.value = undefined
   }
   useEffect(() => {
@@ -94,14 +94,15 @@ export function useTaskStates(id: string): TaskStates {
   useEffect(() => {
     if (at === null) return undefined
     let isCurrent = true
-    const timer = setTimeout(async () => {
+    const load = async (): Promise<void> => {
       try {
         const next = await stateAt(id, at)
         if (isCurrent) show(next, new Map())
       } catch (thrown) {
         if (isCurrent) error.value = messageOf(thrown)
       }
-    }, SETTLED)
+    }
+    const timer = setTimeout(() => void load(), SETTLED)
     return () => {
       isCurrent = false
       clearTimeout(timer)
@@ -133,7 +134,7 @@ function stateAt(id: string, at: number): Promise<TaskStateView> {
   const known = cache.get(key)
   if (known !== undefined) return known
   const asked = api.rules.inspection.state(id, at)
-  if (cache.size >= MOST_CACHED) cache.clear()
+  if (cache.size >= MAX_CACHED) cache.clear()
   cache.set(key, asked)
   asked.catch(() => cache.delete(key))
   return asked

@@ -34,6 +34,8 @@ export function taskAnswer({ status, error, rule, states, instant }: TaskFacts):
     const length = since === undefined ? '' : ` for ${isLonger ? 'over ' : ''}${lengthText(instant - since)}`
     return `${label} is ${state}${length}`
   })
+  const calling = rule.nodes.find(({ label }) => states.get(label)?.isCalling === true)
+  if (calling !== undefined) return `${listText(said)}. ${calling.label} has fired, and its call is under way.`
   return `${listText(said)}.${firing === undefined ? ' Nothing has fired.' : fired}`
 }
 
@@ -55,9 +57,10 @@ export function lastFiring(
 /** Returns why a node has its state in the past, where the host explains nothing: its parents, or its value. */
 export function pastSentence(rule: RuleView, states: NodeStates, label: string, zone: string, instant: number): string {
   const node = rule.nodes.find((one) => one.label === label)
-  const { state = null, value, firedAt, ranAt } = states.get(label) ?? {}
+  const { state = null, value, firedAt, ranAt, isCalling = false } = states.get(label) ?? {}
   if (node === undefined) return ''
   if (node.kind === 'actuator') {
+    if (isCalling) return `${label} had fired, and its call was under way.`
     return firedAt === undefined
       ? `${label} had not fired.`
       : `${label} had fired at ${timeText(firedAt, zone, instant, true)}.`

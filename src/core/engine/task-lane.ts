@@ -447,7 +447,7 @@ export class TaskLane implements TaskRun {
     // A replay has no recorded result for properties that need nothing from outside.
     const mayRender = !renderingNeedsPorts(this, execution, this.sink) || this.#mayCall(execution)
     const rendered = mayRender ? renderCall(this, execution, this.sink) : undefined
-    // Retries see the task at the firing, even if they render again.
+    // Retries see the task at the firing, including retries that render again.
     if (execution.node.kind === 'actuator') this.sink.frozen(this, execution)
     if (rendered !== undefined && !(rendered instanceof Promise)) return this.#settle(execution, rendered, this.now)
     execution.phase = 'rendering'

@@ -1,6 +1,6 @@
 /** Everything that the clients of services share. Runs in browsers too. */
 export {
-  type RequestContent as Ask,
+  type RequestDetails as Ask,
   conditionOf,
   Http,
   type Method,

@@ -1,7 +1,7 @@
 /** Everything that services share: routes and bodies, ordered effects, series and calendars. */
 export type { Checked } from './api/check.ts'
 export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
-export { addRoutes, callerOf, type Route, type RouteScope, routesOf } from './api/route.ts'
+export { addRoutes, callerOf, type Route, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { answerPreflight } from './http/answer-preflight.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'

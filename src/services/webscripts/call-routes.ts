@@ -29,6 +29,9 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const VERSION_HEADER = 'x-webscript-version'
 /** Keeps pages sent by webscripts from accessing the host's origin. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
+/** Cookies of this host: its sessions, and sign-ins at an issuer. */
+const OUR_COOKIE = /^\s*reflexarc_/
+
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 
 interface AdmittedCall extends Admitted {
@@ -173,7 +176,9 @@ function requestOf(
     }
     // already removed, such as the content type of an empty body
     if (headers[name] === undefined) continue
-    pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
+    const value = raw.rawHeaders[at + 1] ?? ''
+    const shown = name === 'cookie' ? withoutOurCookies(value) : value
+    if (shown !== '' || value === '') pairs.push([name, shown])
   }
   return {
     method,
@@ -183,6 +188,14 @@ function requestOf(
     body: body instanceof Uint8Array ? body : new Uint8Array(),
     signal,
   }
+}
+
+function withoutOurCookies(cookies: string): string {
+  return cookies
+    .split(';')
+    .filter((one) => !OUR_COOKIE.test(one))
+    .join(';')
+    .trim()
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: ScriptAnswer): FastifyReply {

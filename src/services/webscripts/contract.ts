@@ -4,7 +4,8 @@
  * WEBSCRIPT-1 a private webscript accepts its own secret, a key of its tenant, or, in calls from the host itself, a
  *   token of its tenant
  * WEBSCRIPT-2 a draft is called only by its version
- * WEBSCRIPT-3 credentials that authorize a call do not reach the webscript, nor do key pairs and tokens of the API
+ * WEBSCRIPT-3 credentials that authorize a call do not reach the webscript, nor do key pairs, tokens and sessions of the
+ *   API
  * WEBSCRIPT-4 the host buffers only a limited part of a response
  * WEBSCRIPT-5 a client that disconnects cancels its call
  * WEBSCRIPT-6 on the origin of the API webscripts cannot request credentials from browsers or set cookies

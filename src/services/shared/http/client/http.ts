@@ -12,7 +12,7 @@ export interface HttpOptions {
 
 export type QueryValue = string | number | boolean | undefined | readonly string[]
 
-export interface RequestContent {
+export interface RequestDetails {
   readonly query?: Readonly<Record<string, QueryValue>>
   /** sent as JSON; bytes are sent unchanged, with the content type given in `headers` */
   readonly body?: unknown
@@ -22,7 +22,7 @@ export interface RequestContent {
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-export function conditionOf(expected: ExpectedVersion | undefined): Pick<RequestContent, 'headers'> {
+export function conditionOf(expected: ExpectedVersion | undefined): Pick<RequestDetails, 'headers'> {
   if (expected === undefined) return {}
   return { headers: expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` } }
 }
@@ -35,12 +35,12 @@ export class Http {
   }
 
   /** Returns the JSON value in the response body; undefined for an empty body. Throws the service's errors. */
-  async json(method: Method, path: string, ask: RequestContent = {}): Promise<unknown> {
+  async json(method: Method, path: string, ask: RequestDetails = {}): Promise<unknown> {
     const text = await (await this.open(method, path, ask)).text()
     return text === '' ? undefined : JSON.parse(text)
   }
 
-  async open(method: Method, path: string, ask: RequestContent = {}): Promise<Response> {
+  async open(method: Method, path: string, ask: RequestDetails = {}): Promise<Response> {
     const response = await this.send(method, path, ask)
     return response.ok ? response : this.refused(response)
   }
@@ -49,7 +49,7 @@ export class Http {
     throw errorOf(response, await response.text())
   }
 
-  send(method: Method, path: string, { query = {}, body, headers, signal }: RequestContent): Promise<Response> {
+  send(method: Method, path: string, { query = {}, body, headers, signal }: RequestDetails): Promise<Response> {
     const { url, headers: common, fetch = globalThis.fetch } = this.#options
     const isBytes = body instanceof Uint8Array
     return fetch(`${url}${path}${queryText(query)}`, {
