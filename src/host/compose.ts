@@ -113,12 +113,10 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
   const damage = new DamageWatch(serviceLog)
   const certificates = config.tls && (await Certificates.open(config.tls, { now, logger: serviceLog }))
   const isAudited = services.has('audit') && (config.only?.includes('audit') ?? true)
-  const storage = auditedStorage(await openStorage(config, { damage, logger: serviceLog }), {
-    actor: isAudited ? currentActor : () => undefined,
-    actingAs,
-    now,
-    newId: timeOrderedId,
-  })
+  const unaudited = await openStorage(config, { damage, logger: serviceLog })
+  const storage = isAudited
+    ? auditedStorage(unaudited, { actor: currentActor, actingAs, now, newId: timeOrderedId })
+    : unaudited
   try {
     // checked before anything that another version stored is read or replaced
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, overrides.timers)
