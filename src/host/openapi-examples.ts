@@ -90,6 +90,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
   postVariableDeclarations: GRAPH,
   postRehearsals: { template: DEMO_TEMPLATE.name, resources: ['boiler-1'], source: { from: '-1d' } },
+  postTaskReplay: { at: 12, message: { resource: 'boiler-1', timestamp: 0, ...MESSAGE } },
   postTasksSimulate: {
     rule: GRAPH,
     resource: 'boiler-1',

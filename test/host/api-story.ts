@@ -156,7 +156,7 @@ export class ApiStory {
       const operation = byId.get(id)
       if (operation === undefined) throw new Error(`there is no operation ${id}`)
       const example = operation.requestBody?.content[JSON_TYPE]?.example
-      const body = id === 'postTasklogs' ? { ...(example as object), taskId: this.made.get('/api/tasks/') } : example
+      const body = await this.#bodyOf(id, example)
       const answer = await this.#ask({
         method: operation.method.toUpperCase(),
         url: this.urlOf(operation),
@@ -166,6 +166,16 @@ export class ApiStory {
       if (answer.statusCode < 300) this.#remember(id, answer)
       yield [operation, answer]
     }
+  }
+
+  async #bodyOf(id: string, example: unknown): Promise<unknown> {
+    const task = this.made.get('/api/tasks/') ?? ''
+    if (id === 'postTasklogs') return { ...(example as object), taskId: task }
+    if (id !== 'postTaskReplay') return example
+    const { values } = json(await this.#ask({ url: `/api/tasks/${task}/inputs` })) as {
+      values: readonly { readonly position: number; readonly message?: object }[]
+    }
+    return { at: values.find(({ message }) => message !== undefined)?.position, remove: true }
   }
 
   /** Returns the path of an operation, with the ids of what exists. */

@@ -43,6 +43,7 @@ const SILENT = [
   'postSensor',
   'postSensorVersion',
   'postTaskNode',
+  'postTaskReplay',
   'postTasklogs',
   'postTasksSimulate',
   'postTemplateDebug',
@@ -52,6 +53,7 @@ const SILENT = [
   'postVariableDeclarations',
   // their examples change nothing, or are carried out by a job
   'patchTasks',
+  'patchTemplates',
   'postAlarmBatch',
   'postBatch',
   'putResourceconstraint',

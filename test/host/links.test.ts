@@ -20,7 +20,8 @@ function* linksIn(value: unknown): Generator<Omit<Link, 'from'>> {
   const { method = 'GET', headers = {} } = value as Partial<Link>
   for (const [name, one] of Object.entries(value)) {
     if (NAMES.has(name) && typeof one === 'string') yield { href: one, method, headers }
-    else if (name !== 'record') yield* linksIn(one)
+    // raw data is what an actuator was answered
+    else if (name !== 'record' && name !== 'rawData') yield* linksIn(one)
   }
 }
 
@@ -28,8 +29,9 @@ function* linksOf({ headers, body }: Answer): Generator<Omit<Link, 'from'>> {
   if (typeof headers['location'] === 'string') yield { href: headers['location'], method: 'GET', headers: {} }
   for (const [, href = ''] of (typeof headers['link'] === 'string' ? headers['link'] : '').matchAll(/<([^>]*)>/g))
     yield { href, method: 'GET', headers: {} }
-  if (String(headers['content-type']).includes('json') && body.startsWith('{')) yield* linksIn(JSON.parse(body))
-  if (String(headers['content-type']).includes('json') && body.startsWith('[')) yield* linksIn(JSON.parse(body))
+  if (/^application\/(?:[\w.-]+\+)?json/.test(String(headers['content-type'])) && /^[[{]/.test(body)) {
+    yield* linksIn(JSON.parse(body))
+  }
 }
 
 /** Sends all examples and all reads, and collects the links of all responses. */

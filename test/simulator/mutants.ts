@@ -264,7 +264,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a key that is known to be removed is good for a minute',
     file: 'src/host/auth/key-changes.ts',
-    find: 'moment > changed &&',
+    find: 'moment > this.#changed &&',
     replace: '',
   },
   {

@@ -145,7 +145,9 @@ describe('a tenant of four partitions at two hosts', () => {
       ask<{ alarms: { source: { id: string } }[] }>(at, 'GET', '/alarm/alarms?size=100')
     while ((await alarms(0)).alarms.length < RESOURCES.length) await scheduler.wait(20)
     const [one, two] = await Promise.all([alarms(0), alarms(1)])
-    expect(one).toEqual(two)
+    // links name the host that was asked
+    const unlinked = (list: object) => JSON.stringify(list).replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, '')
+    expect(unlinked(one)).toEqual(unlinked(two))
     expect(one.alarms.map(({ source }) => source.id).sort()).toEqual([...RESOURCES].sort())
   })
 

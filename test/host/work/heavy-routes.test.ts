@@ -140,6 +140,7 @@ const LIGHT: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^(?:POST|PUT|PATCH) \/api\/tasks\/one\/(?:command|nodes)\//, 'hands an input to a task that runs'],
   [/^POST \/(?:api\/tasklogs|api\/data|messages|resources\/one(?:\/events|\/commands)?)$/, 'the data plane'],
   [/^POST \/(?:api\/)?batch$/, 'a job'],
+  [/^POST \/auth\/v1\//, 'one record of a key or a session'],
   [/^POST \/api\/tasks\/one\/replay$/, 'a rehearsal, in a thread'],
   [
     /^(?:POST|PUT|PATCH) \/(?:api\/(?:resource|events)|alarm|subscription|vault|bucket|storage)/,

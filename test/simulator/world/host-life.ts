@@ -17,7 +17,7 @@ import { ANY_TIME } from '../../support/any-time.ts'
 /**
  * Services that every host has. Functions are excluded, because they run in processes that no simulated clock controls.
  */
-export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
+export const SERVED: readonly string[] = ['audit', 'broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
 /** Services that the simulator replaces. */
 export const STAND_INS: readonly string[] = ['webscripts']
