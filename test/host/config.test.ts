@@ -102,7 +102,7 @@ describe('the options', () => {
       issuer: 'i',
       audience: 'a',
       tenantClaim: 'org',
-      roles: expect.any(Map),
+      roles: expect.any(Map) as unknown,
     })
   })
 

@@ -92,7 +92,7 @@ describe('the client of the rules service', () => {
     const created = await api.templates.create(templateOf('over/heating'))
     expect(created).toMatchObject({
       statusCode: 201,
-      uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/templates\/over%2Fheating$/),
+      uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/templates\/over%2Fheating$/) as unknown,
       entity: { name: 'over/heating' },
     })
     expect(
