@@ -214,7 +214,8 @@ export class Checkpoints {
       while (ids.length > 0) {
         const id = ids.pop()
         if (id !== undefined) this.#add(slice, id)
-        if (!yielder.isOver && slice.writes.length < MAX_PER_SLICE) continue
+        // the last slice is stored with the mark
+        if (ids.length === 0 || (!yielder.isOver && slice.writes.length < MAX_PER_SLICE)) continue
         await this.#commit(slice, this.#mark)
         slice = this.#slice()
         await yielder.next()
