@@ -200,8 +200,9 @@ describe('the tutorials', () => {
     }
     const up = { status: 'ok' }
     const hot = { name: 'hot', mostLikelyState: { state: 'Above' }, rawData: { data: 93 } }
-    expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
-    const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
+    const sensor = { node: 'hot', state: { value: 'Above' } }
+    expect(answers).toMatchObject([up, { taken: true }, explained, sensor, up, hot, explained])
+    const [, , before, , , , after] = answers as { fired: unknown; triggers: unknown }[]
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
   })
 
