@@ -137,6 +137,12 @@ describe.skipIf(noBrowser)('the alarms', () => {
       expect((await host.client.alarms.get(first.id)).status).toBe('ACKNOWLEDGED')
       await page.keyboard.press('z')
       await soon(async () => (await host.client.alarms.get(first.id)).status).toBe('ACTIVE')
+      // the list has followed, and has the alarm at the top again
+      await soon(() => page.locator('ul.alarms li').allTextContents()).toEqual([
+        'Need action',
+        expect.stringContaining('door') as unknown,
+        expect.stringContaining('warm') as unknown,
+      ])
       const before = page.url()
       await page.keyboard.press('j')
       await soon(() => page.url()).not.toBe(before)
