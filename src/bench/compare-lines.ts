@@ -1,4 +1,4 @@
-/** Compares benchmark lines with those of an earlier result, or of another state of the code. */
+/** Compares benchmark lines with an earlier result, or with another state of the code. */
 import type { RateSample } from './request.ts'
 import type { BenchComparison, BenchLine, LineName } from './result.ts'
 import { compareAll, failsBy, type Compared } from './statistics.ts'

@@ -182,7 +182,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const opened = cluster?.tenants ?? tenants
     const lookUp = (tenant: string) => (id: string) => opened.of(tenant).resources?.lookup(id)
     let plant: DemoPlant | undefined
-    let left = (): string => 'requests are still under way'
+    let left = (): string => 'requests are still in progress'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
         left = () => `${what} has not ended`

@@ -136,7 +136,7 @@ class AuditedStore implements Store {
     if (this.#before === settled) this.#before = undefined
   }
 
-  /** Resolves when the commit is under way; `committed` is wrapped, so that its end is not awaited. */
+  /** Resolves when the commit has begun; `committed` is wrapped, so that its end is not awaited. */
   async #begin(
     writes: readonly Write[],
     changes: ReadonlyMap<Actor, readonly Change[]>,

@@ -129,7 +129,7 @@ describe('the answer of a task', () => {
         ['hot', hot],
         ['alarm', { state: null, isCalling: true }],
       ],
-      'hot is TRUE for 1 h 5 min. alarm has fired, and its call is under way.',
+      'hot is TRUE for 1 h 5 min. alarm has fired, and its call is in progress.',
     ],
     ['stopped', [['hot', hot]], 'The task is stopped and decides nothing'],
     ['failed', [], 'The task has failed and decides nothing'],

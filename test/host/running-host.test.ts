@@ -58,7 +58,7 @@ describe('a host that stops', () => {
     let end: () => void = () => undefined
     service.stop = () => new Promise<void>((resolve) => (end = resolve))
     const stopped = host.stop()
-    expect(host.left()).toBe('requests are still under way')
+    expect(host.left()).toBe('requests are still in progress')
     service.release()
     await answer
     await until(() => host.left() === 'the service sample has not ended')

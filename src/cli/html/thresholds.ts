@@ -17,7 +17,7 @@ const VARIABLE = /^\$\{variables\.([\w-]{1,100})\}$/
 const COMPARISON = /([A-Za-z_][\w-]{0,99}) {0,9}[<>]=? {0,9}(-?\d{1,20}(?:\.\d{1,20})?)/g
 const MAX_CODE = 10_000
 
-/** `variables`: values that override those of the rule. */
+/** `variables`: values that override the variables of the rule. */
 export function thresholdsOf(rule: Rule | Template, variables: Properties = {}): readonly Threshold[] {
   const task = 'name' in rule ? rule.taskDefaults : rule.task
   const declared = 'name' in rule ? (rule.variables ?? []) : []

@@ -118,7 +118,7 @@ function linesOf({ node, state, match, edges, rule, states, instant, zone }: Dra
     )
     return [
       { text: cut(triggersText(rule, node.label), 28) },
-      { text: isCalling ? 'fired, call under way' : last },
+      { text: isCalling ? 'fired, call in progress' : last },
       isHeld ? { text: `held until ${timeText(Math.max(...ends), zone, instant)}`, glyph: 'pause' } : { text: '' },
     ]
   }

@@ -115,3 +115,55 @@ export function Scroll({ label, children }: Children & { readonly label: string 
     </div>
   )
 }
+
+/** The heads of a table's columns: texts, or texts with classes. */
+export function Heads({
+  columns,
+}: {
+  readonly columns: readonly (string | readonly [text: string, classes: string])[]
+}) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => {
+          const [text, classes] = typeof column === 'string' ? [column] : column
+          return (
+            <th key={text} scope="col" class={classes}>
+              {text}
+            </th>
+          )
+        })}
+      </tr>
+    </thead>
+  )
+}
+
+/** Moves through the pages of a long list. `start`: rows before the page. */
+export function Pager({
+  start,
+  page,
+  total,
+  turn,
+}: {
+  readonly start: number
+  readonly page: number
+  readonly total: number
+  readonly turn: (start: number) => void
+}) {
+  if (total <= page) return null
+  return (
+    <div class="more">
+      <span>
+        {start + 1} to {Math.min(start + page, total)} of {total.toLocaleString('en')}
+      </span>
+      <span class="row">
+        <button type="button" class="small" disabled={start === 0} onClick={() => turn(Math.max(0, start - page))}>
+          Previous
+        </button>
+        <button type="button" class="small" disabled={start + page >= total} onClick={() => turn(start + page)}>
+          Next
+        </button>
+      </span>
+    </div>
+  )
+}

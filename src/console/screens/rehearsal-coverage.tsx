@@ -1,7 +1,7 @@
 /** The data on which a rehearsal stands: how much of it each resource had, and its gaps. */
 import { useState } from 'preact/hooks'
 import type { Rehearsal } from '#services/rules/contract'
-import { Panel, Scroll, Time } from '../parts/layout.tsx'
+import { Heads, Panel, Scroll, Time } from '../parts/layout.tsx'
 import { lengthText } from '../words/times.ts'
 
 const MOST_ROWS = 6
@@ -27,20 +27,7 @@ export function Coverage({ answer }: { readonly answer: Rehearsal }) {
       )}
       <Scroll label="Coverage">
         <table class="tight">
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              <th scope="col" class="num">
-                Messages
-              </th>
-              <th scope="col" class="cover-column">
-                Data
-              </th>
-              <th scope="col" class="hide-phone">
-                Gaps
-              </th>
-            </tr>
-          </thead>
+          <Heads columns={['Resource', ['Messages', 'num'], ['Data', 'cover-column'], ['Gaps', 'hide-phone']]} />
           <tbody>
             {shown.map((item) => (
               <tr key={item.resource}>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { useLoad } from '../loading.ts'
 import { CopyCurl } from '../parts/copy.tsx'
-import { Answer, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { Answer, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { done } from '../parts/undo.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
 import { rehearse } from '../rehearse.ts'
@@ -133,7 +133,7 @@ export function RehearsalRun({ subject, resources, from, controls }: RunProps) {
       <Problem text={now.error ?? draft.error} />
       <div class="stack">
         {controls}
-        {now.progress !== undefined && <progress aria-label="Rehearsal under way" value={now.progress} max={1} />}
+        {now.progress !== undefined && <progress aria-label="Progress of the rehearsal" value={now.progress} max={1} />}
         {answer !== undefined && <Coverage answer={answer} />}
         {answer !== undefined && (
           <Panel
@@ -476,14 +476,7 @@ function Differences({ comparison }: { readonly comparison: Comparison }) {
       ) : (
         <Scroll label="Differences">
           <table class="tight">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Resource</th>
-                <th scope="col">Node</th>
-                <th scope="col">Change</th>
-              </tr>
-            </thead>
+            <Heads columns={['Time', 'Resource', 'Node', 'Change']} />
             <tbody>
               {all.slice(0, 200).map(({ time, resource, node, what }) => (
                 <tr key={`${time} ${resource} ${node} ${what}`}>
@@ -514,14 +507,7 @@ function FiringList({ answer, subject }: { readonly answer: Rehearsal; readonly 
       ) : (
         <Scroll label="Firings">
           <table class="tight">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Resource</th>
-                <th scope="col">Node</th>
-                <th scope="col">From</th>
-              </tr>
-            </thead>
+            <Heads columns={['Time', 'Resource', 'Node', 'From']} />
             <tbody>
               {firings.slice(0, 100).map(({ time, resource, node, source }) => (
                 <tr key={`${time} ${resource} ${node}`}>

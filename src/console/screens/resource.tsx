@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { now } from '../connection.ts'
 import { useLoad } from '../loading.ts'
 import { openAlarms } from '../open-alarms.ts'
-import { Age, Answer, Panel, Problem, Scroll, Time, Waiting } from '../parts/layout.tsx'
+import { Age, Answer, Heads, Panel, Problem, Scroll, Time, Waiting } from '../parts/layout.tsx'
 import { MatchMark, Severity } from '../parts/marks.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
 import { gapsOf } from '../plot/bands.ts'
@@ -70,13 +70,7 @@ export function Resource({ id }: { readonly id: string }) {
             <Panel title="Attributes" aside={typeof type === 'string' ? `type ${type} → ${id}` : ''}>
               <Scroll label="Attributes">
                 <table class="tight">
-                  <thead>
-                    <tr>
-                      <th scope="col">Attribute</th>
-                      <th scope="col">Value</th>
-                      <th scope="col">Comes from</th>
-                    </tr>
-                  </thead>
+                  <Heads columns={['Attribute', 'Value', 'Comes from']} />
                   <tbody>
                     {(origins ?? []).map(({ attribute, value, from, id: origin, hidden }) => (
                       <tr key={attribute}>

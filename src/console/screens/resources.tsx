@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { now } from '../connection.ts'
 import { useLoad } from '../loading.ts'
 import { openAlarms } from '../open-alarms.ts'
-import { Age, Answer, Empty, Panel, Problem, Scroll } from '../parts/layout.tsx'
+import { Age, Answer, Empty, Heads, Pager, Panel, Problem, Scroll } from '../parts/layout.tsx'
 import { lazyScreen } from '../parts/lazy.tsx'
 import { path, query, setQuery, to } from '../router.ts'
 import { api } from '../session.ts'
@@ -98,16 +98,7 @@ function ResourceList() {
           ) : (
             <Scroll label="Resources">
               <table class="tight">
-                <thead>
-                  <tr>
-                    <th scope="col">Resource</th>
-                    <th scope="col">Type</th>
-                    <th scope="col">Alarms</th>
-                    <th scope="col" class="num">
-                      Last message
-                    </th>
-                  </tr>
-                </thead>
+                <Heads columns={['Resource', 'Type', 'Alarms', ['Last message', 'num']]} />
                 <tbody>
                   {values.map(({ id, name, resourceTypeId, lastMessageTimestamp: last }) => (
                     <tr key={id}>
@@ -138,31 +129,7 @@ function ResourceList() {
               </table>
             </Scroll>
           )}
-          {total > PAGE && (
-            <div class="more">
-              <span>
-                {skip + 1} to {Math.min(skip + PAGE, total)} of {total.toLocaleString('en')}
-              </span>
-              <span class="row">
-                <button
-                  type="button"
-                  class="small"
-                  disabled={skip === 0}
-                  onClick={() => setSkip(Math.max(0, skip - PAGE))}
-                >
-                  Previous
-                </button>
-                <button
-                  type="button"
-                  class="small"
-                  disabled={skip + PAGE >= total}
-                  onClick={() => setSkip(skip + PAGE)}
-                >
-                  Next
-                </button>
-              </span>
-            </div>
-          )}
+          <Pager start={skip} page={PAGE} total={total} turn={setSkip} />
         </Panel>
       </div>
     </>

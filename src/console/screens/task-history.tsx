@@ -2,7 +2,7 @@
 import type { TaskEntity } from '#services/rules/contract'
 import { showAt } from '../instant.ts'
 import { useLoad } from '../loading.ts'
-import { Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { setQuery } from '../router.ts'
 import { api } from '../session.ts'
 import { countText } from '../words/numbers.ts'
@@ -27,14 +27,7 @@ export function TaskHistory({ task, round }: { readonly task: TaskEntity; readon
       {calls.length > 0 && (
         <Scroll label="History">
           <table class="tight">
-            <thead>
-              <tr>
-                <th scope="col">Fired</th>
-                <th scope="col">Node</th>
-                <th scope="col">Call</th>
-                <th scope="col">Result</th>
-              </tr>
-            </thead>
+            <Heads columns={['Fired', 'Node', 'Call', 'Result']} />
             <tbody>
               {calls.map(({ id, node, createTime, plug, status, attempts, message, error: failure }) => (
                 <tr key={id}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { TaskEntity } from '#services/rules/contract'
 import { now } from '../connection.ts'
 import { useLoad } from '../loading.ts'
-import { Age, Answer, Empty, Panel, Problem, Scroll } from '../parts/layout.tsx'
+import { Age, Answer, Empty, Heads, Pager, Panel, Problem, Scroll } from '../parts/layout.tsx'
 import { MatchMark } from '../parts/marks.tsx'
 import { query, setQuery, to, withQuery } from '../router.ts'
 import { api, may } from '../session.ts'
@@ -94,22 +94,16 @@ export function TaskList() {
         ) : (
           <Scroll label="Tasks">
             <table>
-              <thead>
-                <tr>
-                  <th scope="col">Task</th>
-                  <th scope="col">Resource</th>
-                  <th scope="col" class="hide-phone">
-                    Template
-                  </th>
-                  <th scope="col">Status</th>
-                  <th scope="col" class="num hide-phone">
-                    Inputs
-                  </th>
-                  <th scope="col" class="num">
-                    Last input
-                  </th>
-                </tr>
-              </thead>
+              <Heads
+                columns={[
+                  'Task',
+                  'Resource',
+                  ['Template', 'hide-phone'],
+                  'Status',
+                  ['Inputs', 'num hide-phone'],
+                  ['Last input', 'num'],
+                ]}
+              />
               <tbody>
                 {tasks.map((task) => (
                   <Row key={task.ID} task={task} />
@@ -118,31 +112,7 @@ export function TaskList() {
             </table>
           </Scroll>
         )}
-        {total > PAGE && (
-          <div class="more">
-            <span>
-              {start + 1} to {Math.min(start + PAGE, total)} of {total.toLocaleString('en')}
-            </span>
-            <span class="row">
-              <button
-                type="button"
-                class="small"
-                disabled={start === 0}
-                onClick={() => setStart(Math.max(0, start - PAGE))}
-              >
-                Previous
-              </button>
-              <button
-                type="button"
-                class="small"
-                disabled={start + PAGE >= total}
-                onClick={() => setStart(start + PAGE)}
-              >
-                Next
-              </button>
-            </span>
-          </div>
-        )}
+        <Pager start={start} page={PAGE} total={total} turn={setStart} />
       </Panel>
     </>
   )

@@ -35,7 +35,7 @@ export function taskAnswer({ status, error, rule, states, instant }: TaskFacts):
     return `${label} is ${state}${length}`
   })
   const calling = rule.nodes.find(({ label }) => states.get(label)?.isCalling === true)
-  if (calling !== undefined) return `${listText(said)}. ${calling.label} has fired, and its call is under way.`
+  if (calling !== undefined) return `${listText(said)}. ${calling.label} has fired, and its call is in progress.`
   return `${listText(said)}.${firing === undefined ? ' Nothing has fired.' : fired}`
 }
 
@@ -60,7 +60,7 @@ export function pastSentence(rule: RuleView, states: NodeStates, label: string, 
   const { state = null, value, firedAt, ranAt, isCalling = false } = states.get(label) ?? {}
   if (node === undefined) return ''
   if (node.kind === 'actuator') {
-    if (isCalling) return `${label} had fired, and its call was under way.`
+    if (isCalling) return `${label} had fired, and its call was in progress.`
     return firedAt === undefined
       ? `${label} had not fired.`
       : `${label} had fired at ${timeText(firedAt, zone, instant, true)}.`

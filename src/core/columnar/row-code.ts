@@ -168,8 +168,8 @@ export interface VectorCode {
   /** Returns the state bits of a row for the values at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**
-   * Writes state bits for those of the first `rows` rows that are in a set: for the values at `before` in the high
-   * bits, for those at `at` in the low bits.
+   * Writes state bits for the first `rows` rows, as far as they are in a set: for the values at `before` in the high
+   * bits, for the values at `at` in the low bits.
    */
   statesOfAll(
     limits: Limits,
@@ -195,7 +195,7 @@ export interface VectorCode {
   ): number
 }
 
-/** Decides which rows of a vectorized batch fire: those with all sensors in allowed ranges, or all others. */
+/** Decides which rows of a vectorized batch fire: rows with all sensors in allowed ranges, or all others. */
 export interface VectorCondition {
   /** allowed ranges of each sensor, as bits in the order of `SensorSteps.states` */
   readonly allowed: readonly number[]

@@ -160,7 +160,7 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   /**
-   * Continues an actuator's call, or schedules it, while its row goes on. Returns false when the row moved elsewhere
+   * Continues an actuator's call, or schedules it, while its row continues. Returns false when the row moved elsewhere
    * meanwhile.
    */
   act(context: RowContext, effect: RowEffect, result: Outcome | Promise<Outcome> | undefined): boolean {

@@ -90,7 +90,7 @@ export class VectorPast {
   }
 
   /**
-   * Same for those of the first `rows` rows that are in a set, by place of the row. The next call overwrites the list.
+   * Does the same for the first `rows` rows, as far as they are in a set. The next call overwrites the list.
    */
   statesAroundAll(set: Int32Array, rows: number, place: number): Int32Array {
     const shown = this.#shown

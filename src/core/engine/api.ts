@@ -147,7 +147,7 @@ export interface Engine {
   /** Counts which paths messages took through the engine, and why some took the slower plain path. */
   stats(): EngineStats
   /**
-   * Returns the last events of a task, oldest first, if `EngineOptions.history` is set. The events equal those of
+   * Returns the last events of a task, oldest first, if `EngineOptions.history` is set. They equal the events of
    * `events$`, and are created by this call. `after`: returns only events newer than the `last` of an earlier call.
    * Empty for removed tasks and, once the limit was exceeded, for the least active tasks. While an input is being
    * processed, its events may be missing.

@@ -24,7 +24,7 @@ export class ReentrancyQueue {
     if (this.#list.length - this.#taken >= MAX_WAITING) {
       throw new AppError(
         'TOO_LARGE',
-        `${MAX_WAITING} pieces of work wait for the one under way; send less from inside a plug or subscriber`,
+        `${MAX_WAITING} pieces of work wait for the current one; send less from inside a plug or subscriber`,
       )
     }
     this.#list.push(work)

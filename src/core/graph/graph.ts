@@ -14,7 +14,7 @@ export const GATE_STATES = ['TRUE', 'FALSE'] as const
 
 export interface PlugCall {
   readonly plug: Plug
-  /** index of the call among those of a rule: sensors, then actuators */
+  /** index of the call among the calls of a rule: sensors, then actuators */
   readonly index: number
   /** true: the properties are the same for every call */
   readonly isConstant: boolean

@@ -22,7 +22,7 @@ export interface NodeProperties {
 export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
-  /** by index of the call; objects identical to those of another rule are shared with that rule */
+  /** by index of the call; identical objects of several rules are shared */
   readonly properties: readonly Properties[]
   /** the rule for which the graph was compiled, unless it is this rule */
   readonly #first: RuleProperties | undefined

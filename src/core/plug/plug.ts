@@ -156,7 +156,7 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly root?: string
   /**
    * true when ids may be in another order than calls: for an `unordered` node, for a paused node, and for a sensor
-   * without trigger, whose id precedes those of nodes that its neighbours trigger
+   * without trigger, whose id precedes the ids of nodes that its neighbours trigger
    */
   readonly unordered?: boolean
   /**

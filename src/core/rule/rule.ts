@@ -192,7 +192,7 @@ export interface TaskSettings {
   /** default true: forgets the observations that an invocation is about to renew */
   resetObservations?: boolean
   /**
-   * which observations `resetObservations` forgets: `invocation`, those of nodes that run again and their followers;
+   * which observations `resetObservations` forgets: `invocation`, observations of nodes that run again and their followers;
    * `task`, all of them. Default `invocation`
    */
   resetScope?: 'invocation' | 'task'

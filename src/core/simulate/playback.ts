@@ -100,7 +100,7 @@ export interface PlaybackHooks {
   /** returns the crash after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
   /**
-   * returns the plugs of each engine, which may be new so that a crash loses their memory; default: those of the
+   * returns the plugs of each engine, which may be new so that a crash loses their memory; default: the plugs of the
    * options
    */
   readonly preparer?: (() => Preparer) | undefined

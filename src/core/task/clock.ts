@@ -1,5 +1,5 @@
 /**
- * Runs the clocks of a task: its own and those of single sensors; each tick is an input, which queues.
+ * Runs the clocks of a task and of its sensors; each tick is an input, which queues.
  *
  * CLOCK-1 every occurrence ticks at most once, or is counted as skipped.
  * CLOCK-2 an occurrence is missed when the engine did not run, or ran it more than a minute late; a tick in the queue
@@ -34,7 +34,7 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** Runs all due clocks in order of time; at the same time, those of sensors first, in order of declaration. */
+/** Runs all due clocks in order of time; at the same time, clocks of sensors first, in order of declaration. */
 export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {

@@ -1,4 +1,4 @@
-/** Defines the inputs of a task; those of the lane are processed one after the other. */
+/** Defines the inputs of a task; the lane processes inputs one after the other. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'

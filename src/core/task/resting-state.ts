@@ -18,7 +18,7 @@ interface Timed {
 
 const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
-/** Fields that may differ from those of a task that never processed an input. */
+/** Fields that may differ from a task that never processed an input. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
 const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
   'status',

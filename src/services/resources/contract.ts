@@ -3,7 +3,7 @@
  * input itself: a body may be any JSON.
  *
  * RESOURCE-1 a change and its record in the history are one commit; concurrent writers lose no updates
- * RESOURCE-2 a resource shows its own attributes merged over those of its type, attribute by attribute
+ * RESOURCE-2 a resource shows its own attributes merged over the attributes of its type, attribute by attribute
  * RESOURCE-3 managed tasks follow types and resources exactly, even across a crash: missing tasks are created, surplus
  *   tasks are removed
  *

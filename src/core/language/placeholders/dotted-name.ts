@@ -1,4 +1,4 @@
-/** Recognizes dotted names, such as those of meters, that code would misread. */
+/** Recognizes dotted names, such as names of meters, that code would misread. */
 
 const OBIS = /\d+-\d+:\d+\.\d+\.\d+(?:\*\d+)?/
 

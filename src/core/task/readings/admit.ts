@@ -127,7 +127,7 @@ export function admit(
   return admitted
 }
 
-/** Whether the task remembers readings itself, since sensors remember only those of their newest time. */
+/** Whether the task remembers readings itself, since sensors remember only readings of their newest time. */
 export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
   return duplicates === 'drop' && (late === 'take' || time === 'arrival')
 }
@@ -184,7 +184,7 @@ function noteVerdicts(run: TaskRun, readings: Readings, message: Message, verdic
   if (stamp === undefined) {
     if (verdicts.length === 0 || mixed.has(resource) || !newest.has(resource)) return
     mixed.add(resource)
-    const text = `some messages of ${resource} have a timestamp and some have none: one without makes those late that were measured before it came`
+    const text = `some messages of ${resource} have a timestamp and some have none: a message without one makes messages late that were measured before it arrived`
     return traceLog(run, 'WARN', text)
   }
   if (verdicts.every((one) => one === 'taken')) return void inRow.delete(resource)

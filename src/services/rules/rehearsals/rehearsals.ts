@@ -99,7 +99,7 @@ export class Rehearsals {
   async #run(planned: () => Promise<RehearsalPlan>, { user }: Caller): Promise<Rehearsal | QueuedRehearsal> {
     if (this.#isStopped) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
     if (this.#running.size >= MAX_OPEN) {
-      const text = `${MAX_OPEN} rehearsals are under way; retry in 1 s, or cancel one`
+      const text = `${MAX_OPEN} rehearsals are running; retry in 1 s, or cancel one`
       throw new AppError('RATE_LIMITED', text, { cause: 1 })
     }
     const { now, newId } = this.#rules.options
