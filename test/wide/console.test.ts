@@ -226,6 +226,7 @@ describe.skipIf(noBrowser)('the shell', () => {
         .and(page.getByRole('button', { name: /61/ }))
         .waitFor()
       await soon(() => page.getByRole('alert').allTextContents()).toEqual([])
+      expect(await page.getByText('Not live since').count()).toBe(0)
     })
   })
 
