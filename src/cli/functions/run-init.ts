@@ -16,10 +16,10 @@ export async function runInit(folder: string, flags: InitFlags, terminal: Termin
   const runtime = RUNTIMES.get(flags.runtime)
   if (runtime === undefined || runtime.example.size === 0) {
     const known = [...RUNTIMES.values()].flatMap(({ name, example }) => (example.size > 0 ? [name] : []))
-    throw new AppError('USAGE', `--runtime ${flags.runtime}: there are ${known.join(', ')}`)
+    throw new AppError('USAGE', `--runtime: "${flags.runtime}" is not a runtime; use one of ${known.join(', ')}`)
   }
   if ((await namesIn(folder)).length > 0) {
-    throw new AppError('USAGE', `${folder} has files already; name a folder that is empty or not there`)
+    throw new AppError('USAGE', `${folder} already contains files; use a folder that is empty or does not exist`)
   }
   const name = flags.name ?? nameAfter(folder)
   const files = exampleOf(runtime, name)

@@ -29,10 +29,10 @@ export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, term
   if (packages === undefined) {
     throw new AppError(
       'USAGE',
-      `PyPI has ${framework} with drivers of graphics cards alone; make an environment of your own with it at ${folder}, such as python3 -m venv --system-site-packages beside Debian's python3-torch`,
+      `PyPI offers ${framework} only with drivers of graphics cards; create an environment yourself at ${folder}, such as with Debian's python3-torch and python3 -m venv --system-site-packages`,
     )
   }
-  if (existsSync(folder)) throw new AppError('USAGE', `${folder} exists already; delete it to install it again`)
+  if (existsSync(folder)) throw new AppError('USAGE', `${folder} already exists; delete it to install it again`)
   await mkdir(parent, { recursive: true })
   try {
     await run(flags.python, ['-m', 'venv', folder], terminal)
@@ -43,7 +43,7 @@ export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, term
     await rm(folder, { recursive: true, force: true })
     throw error
   }
-  terminal.out(`${framework} is in ${folder}: ${packages.join(', ')}\n`)
+  terminal.out(`${framework} was installed in ${folder}: ${packages.join(', ')}\n`)
   return 0
 }
 
@@ -56,7 +56,7 @@ function run(command: string, args: readonly string[], terminal: Terminal): Prom
     child.on('error', (error) => failed(new AppError('USAGE', `${command} could not be started: ${error.message}`)))
     child.on('close', (code) => {
       if (code === 0) done()
-      else failed(new AppError('USAGE', `${command} ${args.slice(0, 4).join(' ')} ended with ${code}`))
+      else failed(new AppError('USAGE', `${command} ${args.slice(0, 4).join(' ')} exited with ${code}`))
     })
   })
 }

@@ -10,9 +10,9 @@ import { tableLines } from './table.ts'
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const NOTES: Readonly<Record<RunNote, string>> = {
-  'gap-shifted': 'shifted: the clocks skip its local time that day',
-  'overlap-first': 'first of two: the clocks show this time twice',
-  'overlap-second': 'second of two: the clocks show this time twice',
+  'gap-shifted': 'shifted: clocks skip this local time that day',
+  'overlap-first': 'first of two: this local time occurs twice',
+  'overlap-second': 'second of two: this local time occurs twice',
 }
 const MAX_LATE_SHOWN = 5
 const MAX_COUNTED = 1000
@@ -33,10 +33,10 @@ export function nextLines(expression: string, options: NextRunsOptions, result: 
 }
 
 function runLines({ from, count = 10 }: NextRunsOptions, { runs }: NextRuns, zone: Zone): string[] {
-  if (runs.length === 0) return ['It does not run any more.']
+  if (runs.length === 0) return ['It never runs again.']
   const rows = runs.map((run) => runRow(run, from, zone))
   const lines = tableLines([['local time', 'UTC', 'in', ''], ...rows], new Set([2]))
-  return runs.length < count ? [...lines, 'After that it does not run any more.'] : lines
+  return runs.length < count ? [...lines, 'After that it never runs again.'] : lines
 }
 
 function runRow({ at, scheduledAt, note }: NextRun, from: number, zone: Zone): string[] {
@@ -53,7 +53,7 @@ function changeLines({ changes, untouched, zone }: NextRuns): string[] {
   if (changes.length + untouched.length === 0) return [`  never in ${zone}`]
   const days = [
     ...changes.map((change) => ({ day: change.day, rows: touchedRows(change) })),
-    ...untouched.map((day) => ({ day, rows: [[day, '', 'no run is touched']] })),
+    ...untouched.map((day) => ({ day, rows: [[day, '', 'no run is affected']] })),
   ]
   const rows = days.toSorted((a, b) => (a.day < b.day ? -1 : 1)).flatMap((one) => one.rows)
   return tableLines(rows).map((line) => `  ${line}`)
@@ -78,9 +78,9 @@ function touchedText({ local, effect, runsAt }: TouchedTime): string {
       return `${time} does not exist: no run`
     case 'first':
     case 'second':
-      return `${time} comes twice: it runs the ${effect} time, at ${timeOfDay(at)}`
+      return `${time} occurs twice: it runs the ${effect} time, at ${timeOfDay(at)}`
     case 'both':
-      return `${time} comes twice: it runs both times, at ${runsAt.map(timeOfDay).join(' and ')}`
+      return `${time} occurs twice: it runs both times, at ${runsAt.map(timeOfDay).join(' and ')}`
   }
 }
 

@@ -113,7 +113,9 @@ export class RunReport {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
     const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
-    return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
+    return [
+      `no message reached a sensor: the recording contains ${named}; set the resource of the rule with --resource`,
+    ]
   }
 }
 
@@ -154,6 +156,6 @@ export function waitingLines(state: SavedState, zone: Zone): string[] {
     .map(({ node, until }) => (until === undefined ? node : `${node} until ${formatTime(until, zone)}`))
   if (waits.length > MAX_NAMED) named.push(`and ${waits.length - MAX_NAMED} more`)
   const last = Math.max(...waits.map(({ until = Number.NEGATIVE_INFINITY }) => until))
-  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} lets the clock run that far` : ''
-  return [`${counted(waits.length, 'execution')} still at work at the end: ${named.join(', ')}${hint}`]
+  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} runs the clock until then` : ''
+  return [`${counted(waits.length, 'execution')} unfinished at the end: ${named.join(', ')}${hint}`]
 }

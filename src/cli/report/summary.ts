@@ -12,8 +12,8 @@ import type { NodeTally, Tally } from './tally.ts'
 const MAX_ERRORS = 10
 const HELD: Readonly<Record<HeldReason, string>> = {
   invocationPolicy: 'by cool-down',
-  overlap: 'still at work',
-  queue: 'too many at work',
+  overlap: 'by unfinished work',
+  queue: 'by a full queue',
 }
 
 export interface RunFacts {
@@ -43,16 +43,11 @@ export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: P
     work.push(`${grouped(Math.round((facts.messages * 1000) / Math.max(1, facts.wall)))} messages/s`)
   lines.push(paint('bold', work.join(', ')))
   if (facts.lag !== undefined && facts.lag > 0)
-    lines.push(
-      `inputs waited up to ${formatSpan(facts.lag)} for earlier ones; what fires is the same, it happens later`,
-    )
+    lines.push(`inputs waited up to ${formatSpan(facts.lag)} for earlier ones; the same nodes fire, but later`)
   if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} had a timestamp before the time of the clock`)
   const { late = 0, duplicate = 0, skewed = 0 } = facts.readings ?? {}
   const odd = Object.entries({ late, duplicate, skewed }).filter(([, count]) => count > 0)
-  if (odd.length > 0)
-    lines.push(
-      `readings that were not taken in their order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`,
-    )
+  if (odd.length > 0) lines.push(`readings out of order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`)
   return lines
 }
 
