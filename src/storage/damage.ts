@@ -4,7 +4,7 @@ import { AppError, type Logger } from '#kernel'
 export function damaged(what: string): AppError {
   return new AppError(
     'DAMAGED',
-    `${what} is not as it was written: the disk has other bytes. "reflexarc doctor" lists all damage of the data folder`,
+    `${what} is damaged: the disk contains other bytes than were written. "reflexarc doctor" lists all damage of the data folder`,
   )
 }
 

@@ -84,7 +84,7 @@ describe('a wall clock that is wrong', () => {
     await runner.close()
   })
 
-  it('for so long that it was believed takes the next host at most a minute along, and tasks go on', async () => {
+  it('for so long that it was believed takes the next host at most a minute along, and tasks continue', async () => {
     const machine = new Machine()
     const first = machine.host()
     await begin(first)

@@ -80,7 +80,7 @@ function flip(file: string, places: readonly number[], mask: (i: number) => numb
 
 describe('a store in which 200 random bytes are others', () => {
   it.each(['series.db', 'state.db'])(
-    'answers with what was written or refuses, from %s, and doctor finds damage',
+    'answers with what was written or rejects, from %s, and doctor finds damage',
     async (file) => {
       for (let seed = 1; seed <= 2 * Number(process.env['FC_TIMES'] ?? 1); seed++) {
         const data = copy(`random-${file}-${seed}`)
@@ -147,7 +147,7 @@ describe('doctor', () => {
     await storage.close()
   })
 
-  it.each(['nothing', 'state.db'])('refuses a folder with %s in it', async (what) => {
+  it.each(['nothing', 'state.db'])('rejects a folder with %s in it', async (what) => {
     const data = mkdtempSync(join(folder, 'other-'))
     if (what !== 'nothing') copyFileSync(join(whole, 'series.db'), join(data, what))
     await expect(doctor({ data })).rejects.toMatchObject({ code: what === 'nothing' ? 'USAGE' : 'STORE' })
@@ -225,7 +225,7 @@ describe('a repair', () => {
 })
 
 describe('a host on a damaged disk', () => {
-  it('refuses what is damaged, and says that it is not well; doctor names the places meanwhile', async () => {
+  it('rejects what is damaged, and reports that it is not well; doctor names the places meanwhile', async () => {
     const data = copy('host')
     const log: string[] = []
     const start = () => {

@@ -40,7 +40,7 @@ const JOBS: Readonly<Record<string, string>> = {
   'resources.operation': 'items are the requests that make or remove a resource',
 }
 
-it('every type of job is looked at here', () => {
+it('every type of job is read here', () => {
   const named = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/_JOB = '([\w.]+)'/g)])
@@ -150,7 +150,7 @@ describe('a model', () => {
     expect(loaded.size).toBe(0)
   })
 
-  it('that is removed while it is uploaded stays away, and its upload says so', async () => {
+  it('that is removed while it is uploaded stays away, and its upload reports it', async () => {
     const { api, registry, held, reached, idle } = await models()
     const uploading = api.create(MODEL)
     uploading.catch(() => undefined)
@@ -252,7 +252,7 @@ describe('a build, a deployment and a check', () => {
   )
 
   it.each(['build', 'deploy', 'verify'])(
-    'go on for one that was taken away before they were asked for: %s',
+    'continue for one that was taken away before they were requested: %s',
     async (type) => {
       const { outcome, stored } = await versionAtWork(type, 't$3', { updates: [LATER, GOING, OWN] })
       expect(outcome).not.toEqual(GONE)

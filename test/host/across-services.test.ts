@@ -23,7 +23,7 @@ describe('a template of a resource type', () => {
     [{ templateName: 'plain', type: 'scheduled' }, '/templates/0/cron <- is missing'],
     [{ templateName: 'plain', type: 'scheduled', cron: 'every day' }, '/templates/0/cron <- '],
     [{ templateName: 'plain', type: 'scheduled', rrule: 'FREQ=SOMETIMES' }, '/templates/0/rrule <- '],
-  ])('that can never start is refused: %j', async (template, problem) => {
+  ])('that can never start is rejected: %j', async (template, problem) => {
     for (const [method, url] of [
       ['POST', '/api/resourcetypes'],
       ['PATCH', '/api/resourcetypes/never'],
@@ -48,7 +48,7 @@ describe('a template of a resource type', () => {
     expect((await ask('PATCH', '/api/resourcetypes/fine', { templates: [template] })).statusCode).toBeLessThan(300)
   })
 
-  it('that is not there shows its reason on the type and on the resource', async () => {
+  it('that does not exist shows its reason on the type and on the resource', async () => {
     await ask('POST', '/api/resourcetypes', { id: 'lacks', templates: [{ templateName: 'gone', type: 'reactive' }] })
     await ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'lacks' })
     const typeNow = async (): Promise<unknown> =>
@@ -107,7 +107,7 @@ it.each<[string, object, string]>([
   ['/api/tasks', TASK, 'Task with id none not found'],
   ['/api/resources', { id: 'own' }, 'No resource with id none'],
   ['/alarm/alarms', ALARM, "alarm with id 'none' not found"],
-])('what a tenant makes at %s is not found by another, nor is what is not there', async (url, body, error) => {
+])('what a tenant makes at %s is not found by another, nor is what does not exist', async (url, body, error) => {
   const made = await host.ask('POST', url, body)
   expect(made.status, JSON.stringify(made.body)).toBeLessThan(300)
   const { entity = made.body } = made.body as { entity?: { ID?: string; id?: string } }
@@ -119,7 +119,7 @@ it.each<[string, object, string]>([
   expect((await host.ask('GET', `${url}/none`)).body).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
 })
 
-it('a resource is deleted with what it is told to', async () => {
+it('a resource is deleted with what it is notified to', async () => {
   await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
   await expect.poll(async () => (await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200)
   const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }

@@ -141,7 +141,7 @@ describe('a body', () => {
       [0x1f, 0x8b],
       { 'content-encoding': 'gzip' },
       415,
-      'the content encoding gzip; send the body as it is',
+      'the content encoding gzip; send the body without encoding',
     ],
     ['a number that is none', [...Buffer.from('{"a":[1,1e400]}')], {}, 400, '/a/1 <- is a number beyond 1.8e308'],
     [
@@ -151,7 +151,7 @@ describe('a body', () => {
       400,
       '/a <- is a number beyond 1.8e308',
     ],
-  ])('with %s is refused for what it is', async (_what, bytes, more, status, problem) => {
+  ])('with %s is rejected for what it is', async (_what, bytes, more, status, problem) => {
     await using host = await sampleHost()
     const answer = await host.ask({ ...post, payload: Buffer.from(bytes), headers: { ...json, ...more } })
     expect([answer.statusCode, answer.json<{ problem: string }>().problem]).toEqual([
@@ -171,7 +171,7 @@ describe('a body', () => {
   )
 
   it.each(['application/x-www-form-urlencoded', 'text/plain; charset=latin1', 'multipart/form-data', 'nonsense', ''])(
-    'that is not there may be of any type, as %s',
+    'that does not exist may be of any type, as %s',
     async (type) => {
       await using host = await sampleHost()
       const headers = { ...host.headers, 'content-type': type, 'content-encoding': 'br' }
@@ -226,7 +226,7 @@ describe('a body', () => {
     )
   })
 
-  it('above the limit of its route, or of all, is refused', async () => {
+  it('above the limit of its route, or of all, is rejected', async () => {
     await using host = await sampleHost({ bodyLimit: 1000 })
     const ask = (url: string, method: 'PUT' | 'POST', size: number) =>
       host.ask({ method, url, payload: JSON.stringify('x'.repeat(size)), headers: json })
@@ -244,7 +244,7 @@ describe('an address', () => {
   it.each([
     ['/sample/of/%zz', 400],
     [`/sample/of/${'x'.repeat(5000)}`, 414],
-  ])('%.20s that cannot be read is refused in our words', async (url, status) => {
+  ])('%.20s that cannot be read is rejected in our words', async (url, status) => {
     await using host = await sampleHost()
     const answer = await host.ask({ method: 'GET', url })
     expect([answer.statusCode, Object.keys(answer.json<object>())]).toEqual([status, ['statusCode', 'error', 'code']])
@@ -255,7 +255,7 @@ describe('an address', () => {
 describe('every route', () => {
   const OPEN = ['/auth/v1/session', '/console', '/docs', '/health', '/live', '/metrics', '/ready', '/sample/open']
 
-  it('asks for credentials, except for the few public ones', async () => {
+  it('requests credentials, except for the few public ones', async () => {
     await using host = await sampleHost()
     const routes = printedRoutes(host.app)
     expect(routes.length).toBeGreaterThan(15)
@@ -304,7 +304,7 @@ describe('a host', () => {
     expect(await Promise.all(ids)).toEqual([true, false, false])
   })
 
-  it('lets one key ask so often a second, and reports when to go on', async () => {
+  it('lets one key ask so often a second, and reports when to continue', async () => {
     await using host = await sampleHost({ rateLimit: 2 })
     const ask = async () => (await host.ask({ method: 'GET', url: '/' })).statusCode
     expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([200, 200, 200, 200, 429])

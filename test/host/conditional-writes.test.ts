@@ -159,7 +159,7 @@ const READ =
   /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
 
 describe('a condition that a route does not read', () => {
-  it('is refused by name by every route that writes', async () => {
+  it('is rejected by name by every route that writes', async () => {
     const odd: string[] = []
     const routes = printedRoutes(app).filter(({ method, url }) => method !== 'GET' && !PUBLIC.test(url))
     expect(routes.length).toBeGreaterThan(120)

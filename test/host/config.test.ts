@@ -124,7 +124,7 @@ describe('the options', () => {
     [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
     ...['10.0.0.0/33', '10.0.0', 'everybody', '::1/0', '10.0.0.0/8/8'].map((list): [Given, string] => [
       { trustProxy: list },
-      `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, with commas between them`,
+      `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, separated by commas them`,
     ]),
     [
       { webscriptUrl: 'https://w.example/scripts' },
@@ -169,15 +169,15 @@ describe('the options', () => {
       { issuer: 'i' },
       '--issuer and --audience: --jwks is missing; set the address of the keys of the issuer, or omit both',
     ],
-  ])('%j is refused with what would be right', (given, problem) => {
+  ])('%j is rejected, and the error shows what is right', (given, problem) => {
     expect(problems(given)).toEqual([problem])
   })
 
-  it('are refused by the name under which they came', () => {
+  it('are rejected by the name under which they came', () => {
     expect(problems({}, { PORT: 'x' })).toEqual(['PORT: "x" cannot be used; write a number from 0 to 65535'])
   })
 
-  it('are all refused at once', () => {
+  it('are all rejected at once', () => {
     expect(problems({ port: 'x', tenant: '', logLevel: 'y' })).toHaveLength(3)
   })
 

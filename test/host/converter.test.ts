@@ -158,7 +158,7 @@ describe('the converter service', () => {
       400,
     ],
     ['10 MB', { method: 'POST', url: '/converter/gw/convert', payload: { x: 'x'.repeat(10_000_000) } }, 413],
-  ] as const)('refuses %s', async (_what, request, status) => {
+  ] as const)('rejects %s', async (_what, request, status) => {
     const answer = await ask(request)
     expect(answer.statusCode).toBe(status)
     expect(answer.json()).toMatchObject({ error: expect.any(String) as string })

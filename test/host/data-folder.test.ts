@@ -24,7 +24,7 @@ describe('a data folder', () => {
     expect(() => openDataFolder(path)).toThrow(
       expect.objectContaining({
         code: 'STORE',
-        message: `The data folder ${path} cannot be used: ${reason}; name another one with --data`,
+        message: `The data folder ${path} cannot be used: ${reason}; set --data to another one`,
       }),
     )
   })
@@ -42,7 +42,7 @@ describe('a data folder of another user', () => {
     chmodSync(path, 0o500)
     chmodSync(root, 0o755)
     expect(() => withoutRights(() => openDataFolder(path))).toThrow(
-      /cannot be used: this user has no right to write there/,
+      /cannot be used: this user is not allowed to write there/,
     )
   })
 })
@@ -61,8 +61,10 @@ function withoutRights(work: () => void): void {
 describe('the disk of a data folder', () => {
   const of = (free: number, blocks = 1000) => spaceTrouble('/data', () => ({ blocks, bavail: free, bsize: 1024 }))
 
-  it('is full when next to nothing is left, and says what to do', () => {
-    expect(of(200)).toBe('The disk of the data folder /data is full: 200 KiB are left, and 4096 are needed; make room')
+  it('is full when next to nothing is left, and states what to do', () => {
+    expect(of(200)).toBe(
+      'The disk of the data folder /data is full: 200 KiB are free, and 4096 KiB are required; free some space',
+    )
     expect([of(4096), of(0, 0), spaceTrouble('/data', () => undefined)]).toEqual([undefined, undefined, undefined])
   })
 
@@ -70,7 +72,7 @@ describe('the disk of a data folder', () => {
     const error = new Error('no start', { cause: new Error('database or disk is full') })
     expect(ofFullDisk(error, '/data')).toMatchObject({
       code: 'STORE',
-      message: 'The data folder /data cannot be used: the disk is full; make room, or name another one with --data',
+      message: 'The data folder /data cannot be used: the disk is full; free some space, or set --data to another one',
     })
     const other = new Error('something else')
     expect(ofFullDisk(other, '/data')).toBe(other)

@@ -57,7 +57,7 @@ describe('a page of another origin', () => {
     }
   })
 
-  it('writes with what no browser attaches by itself: the check is of what is shown', async () => {
+  it('writes with what no browser attaches on its own: the check is of what is shown', async () => {
     const answer = await asked('POST', '/api/tasks', { origin: 'https://evil.example', authorization: 'Bearer abc' })
     expect(answer.statusCode).toBe(401)
   })

@@ -243,7 +243,7 @@ describe('a draft', () => {
 })
 
 describe('a published version', () => {
-  it('is described otherwise without a change of its assets', async () => {
+  it('is described otherwise without a change from assets', async () => {
     await registered('described')
     const version = versionOf('described')
     const before = await host.send('GET', `${version}/content`)
@@ -387,7 +387,7 @@ describe('a model', () => {
   })
 })
 
-it('a webscript shows its secret, and where it is called', async () => {
+it('a webscript shows its secret, and URL name of the webscript', async () => {
   const created = await host.ask('POST', `${REGISTRY}/webscripts?copy=!example&runtime=web-node24&deploy=false`)
   expect(created.body).toMatchObject({ entity: { webscript: { private: true, allowHmac: true } } })
   const { body } = await host.ask('GET', `${REGISTRY}/webscripts`)
@@ -453,7 +453,7 @@ describe('a removal', () => {
 })
 
 describe('a rebuild', () => {
-  it('does what is needed, says why, and refuses what is not', async () => {
+  it('does what is needed, explains why, and rejects what is not', async () => {
     await using own = await wholeHost()
     const code = `({ state: 'Warm', rawData: { limit: process.env.LIMIT ?? 'none' } })`
     await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', code)))
@@ -481,7 +481,7 @@ describe('a rebuild', () => {
     })
     const deployed = await rebuild('', { deploy: { envVars: { LIMIT: '7' } } })
     expect(deployed.body).toMatchObject({
-      causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment is another one' } },
+      causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment has changed' } },
       entity: { status: 'running', plug: { deploy: { envVars: { LIMIT: '7' } } } },
     })
     const called = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })

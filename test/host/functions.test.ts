@@ -128,7 +128,7 @@ describe('the registry', () => {
   })
 
   // Holds FUNCTION-1
-  it('says why a version is not running', async () => {
+  it('explains why a version is not running', async () => {
     await using host = await wholeHost()
     const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
     const unhealthy = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(mismatched))

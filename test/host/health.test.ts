@@ -8,7 +8,7 @@ describe('GET /health', () => {
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('is 503 when it does not, and the log says why', async () => {
+  it('is 503 when it does not, and the log explains why', async () => {
     await using host = await sampleHost()
     host.store.broken = true
     const answer = await host.app.inject({ method: 'GET', url: '/health' })
@@ -28,7 +28,7 @@ describe('GET /health', () => {
     expect(await health()).toBe(200)
   })
 
-  it('writes no more often than every five seconds, however many ask', async () => {
+  it('writes no longer often than every five seconds, however many ask', async () => {
     await using host = await sampleHost()
     const versions = async () =>
       (await host.store.tenant('_host').collection({ name: 'probes', version: 1, fields: {} }).get('health'))?.version

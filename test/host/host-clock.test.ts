@@ -34,7 +34,7 @@ describe('the time of a host', () => {
     expect(machine.warned).toEqual([])
   })
 
-  it('goes on when the wall clock is set back, a tenth slower until both are the same, and says so once', () => {
+  it('continues when the wall clock is set back, a tenth slower until both are the same, and reports it once', () => {
     const machine = new Machine()
     const before = machine.clock.now()
     machine.wall -= HOUR
@@ -60,7 +60,7 @@ describe('the time of a host', () => {
     expect(machine.pass(CONFIRM_MS - 1)).toBe(before + CONFIRM_MS - 1)
     expect(machine.clock.unconfirmedMs).toBe(HOUR)
     expect(machine.clock.warnings()).toEqual([
-      'the clock of the machine went forward by 3600 s, which a wait of 10 s has not confirmed: this host does not follow it; set the clock right, or say reflexarc clock --follow',
+      'the clock of the machine moved forward by 3600 s, which a wait of 10 s has not confirmed: this host does not follow it; correct the clock, or run reflexarc clock --follow',
     ])
     expect(machine.pass(CONFIRM_MS)).toBe(machine.wall)
     expect(machine.clock.warnings()).toEqual([])
@@ -83,7 +83,7 @@ describe('the time of a host', () => {
   })
 
   // Holds HOSTCLOCK-5
-  it('goes on from what is stored, at most a minute ahead of the wall clock', () => {
+  it('continues from what is stored, at most a minute ahead of the wall clock', () => {
     const machine = new Machine()
     machine.clock.atLeast(machine.wall + 30_000)
     expect(machine.clock.now()).toBe(machine.wall + 30_000)
@@ -91,11 +91,11 @@ describe('the time of a host', () => {
     expect(machine.clock.now()).toBe(machine.wall + MAX_LEAD_MS)
     expect(machine.warned).toEqual([
       expect.stringContaining("are 30 s ahead of the clock of the machine: this host's time goes on from there"),
-      expect.stringContaining("this host's time leads by at most 60 s, and the affected tasks"),
+      expect.stringContaining('the time of this host is at most 60 s, and the affected tasks'),
     ])
   })
 
-  it('is that of the wall clock again when the operator says so, and reports by how much it is ahead until then', () => {
+  it('is that of the wall clock again when the operator reports it, and reports by how much it is ahead until then', () => {
     const machine = new Machine()
     machine.wall += HOUR
     machine.pass(1)
@@ -103,7 +103,7 @@ describe('the time of a host', () => {
     machine.wall -= HOUR
     machine.pass(1)
     expect(machine.clock.warnings()).toEqual([
-      expect.stringContaining("this host's time is 3600 s ahead of the clock of the machine; it loses a tenth"),
+      expect.stringContaining('the time of this host is 3600 s ahead of the clock of the machine; it loses a tenth'),
     ])
     expect(Math.round(machine.clock.leadMs / 1_000)).toBe(3_600)
     expect(Math.round(machine.clock.follow() / 1_000)).toBe(-3_600)
@@ -115,7 +115,7 @@ describe('the time of a host', () => {
     expect(machine.warned.at(-1)).toContain('its time went forward by 3600 s')
   })
 
-  it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stands still, and is never behind', () => {
+  it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stalls, and is never behind', () => {
     const step = fc.record({ pass: fc.integer({ min: 0, max: HOUR }), set: fc.integer({ min: -HOUR, max: HOUR }) })
     fc.assert(
       fc.property(fc.array(step), (steps) => {

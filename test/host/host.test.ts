@@ -131,7 +131,7 @@ describe("the host on somebody else's server", () => {
     expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
   })
 
-  it('runs the plugs of its owner, and refuses the ones that it has already', async () => {
+  it('runs the plugs of its owner, and rejects the ones that it has already', async () => {
     const siren = definePlug({
       name: 'siren',
       version: '1.0.0',
@@ -172,7 +172,7 @@ describe("the host on somebody else's server", () => {
     ])
   })
 
-  it('refuses options with all that is wrong', async () => {
+  it('rejects options with all that is wrong', async () => {
     await using app = fastify()
     const registered = app.register(host, { tenant: '', rateLimit: -1 })
     await expect(Promise.resolve(registered)).rejects.toThrow(/--tenant: .*\nerror: --rate-limit: /)

@@ -82,12 +82,12 @@ it.each<[string, Partial<ApiRequest>, RegExp]>([
   ['backslashes', { path: '/\\127.0.0.1' }, /begins with one slash/],
   ['another method', { method: 'CONNECT' }, /does not support the method CONNECT/],
   ['a stream of events', { headers: [['accept', 'text/event-stream']] }, /streams of events/],
-])('refuses %s', async (_, request, problem) => {
+])('rejects %s', async (_, request, problem) => {
   const { ask } = await opened()
   await expect(ask(request)).rejects.toThrow(problem)
 })
 
-it('reads no more of an answer than may come, and lets the rest go', async () => {
+it('reads no longer of an answer than may come, and lets the rest go', async () => {
   const { ask, ended } = await opened()
   await expect(ask({ path: '/endless' })).rejects.toThrow(/more than 900000 bytes/)
   await expect.poll(ended).toBe(1)

@@ -18,7 +18,7 @@ function recording(): string | undefined {
   for (let folder = dirname(ROOT); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return join(folder, name)
   }
-  process.stderr.write(`*** NOT TESTED: the example rule on the recording of a machine: ${name} is not there\n`)
+  process.stderr.write(`*** NOT TESTED: the example rule on the recording of a machine: ${name} does not exist\n`)
   return undefined
 }
 const REAL = recording()

@@ -57,7 +57,7 @@ describe('a model that the registry deploys', () => {
       ready: true,
       framework: 'xgboost',
       semantic_version: '1.0.0',
-      description: 'How worn a machine is by its heat and its hours',
+      description: 'Wear of a machine by its heat and its hours',
     })
     expect(await predict('wear')).toEqual(WEAR)
     const examples = await host.ask('GET', '/models/wear/examples')

@@ -132,7 +132,7 @@ describe('a call that cannot be answered', () => {
   })
 })
 
-describe('an upload that is refused', () => {
+describe('an upload that is rejected', () => {
   const parts = { name: 'bad', framework: 'xgboost', file: ZIP }
   it.each<[string, Readonly<Record<string, string | Uint8Array>>, number, RegExp]>([
     ['a name that leads elsewhere', { ...parts, name: '../x' }, 400, /\/name/],

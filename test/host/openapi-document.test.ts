@@ -29,7 +29,7 @@ describe('every operation of the API', () => {
     expect(odd((operation) => bare(operation).length > 0)).toEqual([])
   })
 
-  it('says what it answers when all is well, by a schema with a name where that is JSON', () => {
+  it('states what it answers when all is well, by a schema with a name where that is JSON', () => {
     const good = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => /^[12]/.test(status))
     expect(odd((operation) => good(operation).length === 0)).toEqual([])
     const isNamed = (media: Media | undefined) => media === undefined || media.schema?.$ref !== undefined

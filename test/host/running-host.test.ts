@@ -89,7 +89,7 @@ describe('a host that listens', () => {
     await host.stop()
   })
 
-  it('finishes what it has on a request to stop, takes nothing new, then lets everything go', async () => {
+  it('finishes what it has on a request to stop, accepts nothing new, then lets everything go', async () => {
     const { start, service, store } = starting()
     const host = await start()
     const slow = fetch(`${host.url}/sample/slow`, { headers })
@@ -110,7 +110,7 @@ describe('a host that listens', () => {
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })
 
-  it('refuses what comes on a connection that is kept, in the shape of its service', async () => {
+  it('rejects what comes on a connection that is kept, in the shape of its service', async () => {
     const { start, service } = starting()
     const host = await start()
     const socket = connect(Number(new URL(host.url).port), '127.0.0.1')
@@ -201,7 +201,7 @@ describe('an address', () => {
     await expect(start()).rejects.toThrow(
       expect.objectContaining({
         code: 'LISTEN',
-        message: `Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any`,
+        message: `Cannot listen on 127.0.0.1:${port}: the port is in use; choose another --port, or 0 for any free port`,
       }),
     )
     expect(opened).not.toHaveBeenCalled()

@@ -52,7 +52,7 @@ describe('a plug whose manifest names a secret', () => {
     expect((await version('lengths')).body).toMatchObject({
       entity: {
         status: 'failed',
-        failureReason: { cause: 'the vault has no secret "TOKEN", which its manifest names; put it there first' },
+        failureReason: { cause: 'the vault lacks the secret "TOKEN" of its manifest; store it first' },
       },
     })
     await put('TOKEN', VALUE)

@@ -65,7 +65,7 @@ describe('a webscript', () => {
     expect(values).toMatchObject([{ level: 'info', message: '2 messages of gw-7' }])
   })
 
-  it('is called by a rule, which goes on with its answer, and pushes the state of another node', async () => {
+  it('is called by a rule, which continues with its answer, and pushes the state of another node', async () => {
     await deployedWebscript(
       host,
       scriptOf(

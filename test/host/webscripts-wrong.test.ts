@@ -57,7 +57,7 @@ describe('a webscript that', () => {
     ],
     ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /cannot be sent/, /the header name "x a"/],
     ['has too many headers', 'many', 502, /cannot be sent/, /more than 100 headers/],
-    ['ends its process', 'exit', 502, /ended without an answer/, /it ended with code 3/],
+    ['ends its process', 'exit', 502, /ended without an answer/, /it exited with code 3/],
   ])(
     '%s is answered for, and the reason is in its log and in answers to its tenant',
     async (_, step, status, told, logged) => {
@@ -75,7 +75,7 @@ describe('a webscript that', () => {
     },
   )
 
-  it('never answers is answered for when its time is over', async () => {
+  it('never answers is answered for when its time has ended', async () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(504)
     expect(await isFine()).toBe(true)
   })
@@ -85,7 +85,7 @@ describe('a webscript that', () => {
     expect(await isFine()).toBe(true)
   })
 
-  it('says what only the host can know is not believed', async () => {
+  it('states what only the host can know is not believed', async () => {
     const answer = await fetch(`${url}/own`)
     expect([await answer.text(), answer.headers.get('content-length')]).toEqual(['four', '4'])
   })
@@ -105,7 +105,7 @@ describe('a client that', () => {
     counted = await deployed('counted')
   })
 
-  it('sends too much is refused', async () => {
+  it('sends too much is rejected', async () => {
     const answer = await fetch(`${counted}/fine`, { method: 'POST', body: new Uint8Array(10_485_761) })
     expect(answer.status).toBe(413)
   })

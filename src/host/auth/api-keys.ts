@@ -160,7 +160,7 @@ export class ApiKeys {
     } catch (error) {
       if (!isStoreConflict(error)) throw error
       const right = 'an administrator can rotate or remove it'
-      throw new AppError('CONFLICT', `${shown(resource)} is enrolled already with the key ${key}; ${right}`)
+      throw new AppError('CONFLICT', `${shown(resource)} is already enrolled with the key ${key}; ${right}`)
     }
     return pair
   }

@@ -31,7 +31,8 @@ export class EventForwarder {
       later: machineTimers.later,
       retryMs: RETRY_MS,
       failed: (error) => {
-        if (!this.#work.isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+        if (!this.#work.isStopped)
+          this.#logger?.error(`alarm events could not be passed to the engine: ${messageOf(error)}`)
       },
     })
   }

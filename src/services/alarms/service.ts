@@ -138,7 +138,7 @@ class Alarms implements OperatedAlarmsService {
 
   #sweep(isThorough: boolean): void {
     this.#house ??= this.#sweepAll(isThorough)
-      .catch((error: unknown) => this.#report('the upkeep of alarms failed', error))
+      .catch((error: unknown) => this.#report('the maintenance of alarms failed', error))
       .finally(() => (this.#house = undefined))
   }
 

@@ -37,7 +37,7 @@ export class RejectedPayloads {
     const found = await this.#records.get(id)
     if (found !== undefined) {
       if (found.value.payload === rejection.payload) return id
-      throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another payload; choose a new one')
+      throw new AppError('CONFLICT', 'Idempotency-Key: the key was used for another payload; use a new one')
     }
     if ((await this.#records.count(ofConverter(rejection.converter))) >= MAX_REJECTED) {
       const text = `the converter has the maximum of ${MAX_REJECTED} rejected payloads; retry or delete them`

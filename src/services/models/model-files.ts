@@ -49,7 +49,8 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
   const { file, beside, meaning } = LAYOUTS[framework]
   const issues = new Issues('ZIP', 20)
   const seen = new Set<string>()
-  const right = beside.length === 0 ? `it has ${file} alone` : `it has ${file}, and ${beside.join(' and ')} beside it`
+  const right =
+    beside.length === 0 ? `it contains only ${file}` : `it contains ${file}, with ${beside.join(' and ')} next to it`
   for (const { fileName, externalFileAttributes, generalPurposeBitFlag } of entries) {
     const shown = fileName.slice(0, 100)
     if (seen.has(fileName)) issues.wrong('/file', `"${shown}" is in the zip twice`)

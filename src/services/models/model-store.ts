@@ -104,7 +104,7 @@ export class ModelStore {
 
   async content(record: ModelRecord): Promise<ModelContent> {
     if (record.remote !== undefined) {
-      throw new AppError('NOT_FOUND', `Model is stored at ${record.remote.url}, not here`)
+      throw new AppError('NOT_FOUND', `Model is on the server ${record.remote.url}, not on this host`)
     }
     const found = await this.#store.blobs.get(pathOf(record))
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')

@@ -161,7 +161,7 @@ export class Releases implements ModelReleases {
 
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
-    throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
+    throw new AppError('VALIDATION', `/models/${record.name} is a model on another server; delete that model first`)
 }
 
 /** Predicts the model's first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */

@@ -78,7 +78,7 @@ class Models implements InternalModels {
         const { name } = upload
         return inTurn(name, async () => {
           if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
-          throw new AppError('CONFLICT', `the model ${name} exists already; overwrite it at its own path`)
+          throw new AppError('CONFLICT', `the model ${name} already exists; use its own path to overwrite it`)
         })
       },
       replace: (name, sent) =>

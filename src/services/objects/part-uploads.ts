@@ -181,13 +181,13 @@ function chosen(
     last = number
     const part = byNumber.get(number)
     if (part?.etag === etag) return part
-    throw new S3Error('InvalidPart', `Part ${number} is not there, or has another ETag than the one that was named`)
+    throw new S3Error('InvalidPart', `Part ${number} does not exist, or has another ETag`)
   })
 }
 
 function noUpload(id: string): S3Error {
   return new S3Error(
     'NoSuchUpload',
-    `The upload ${id.slice(0, 100)} is not there: it was completed, aborted, or is over`,
+    `The upload ${id.slice(0, 100)} does not exist: it was completed or aborted, or has expired`,
   )
 }

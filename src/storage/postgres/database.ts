@@ -148,7 +148,7 @@ function descriptionOf(config: PoolConfig): string {
   } catch (error) {
     throw new AppError(
       'STORE',
-      'the address of the database cannot be read; it is postgresql://user:password@host:5432/database',
+      'the address of the database is invalid; use a form such as postgresql://user:password@host:5432/database',
       {
         cause: error,
       },

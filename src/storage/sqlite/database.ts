@@ -49,7 +49,7 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
     if (damage instanceof AppError && db !== undefined && readOnly) throw damage
     throw new AppError(
       'STORE',
-      `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and hold only what this program wrote`,
+      `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and contain only files of this program`,
       { cause: error },
     )
   }

@@ -94,7 +94,7 @@ describe('what others fail at', () => {
     expect((await things(host, `Bearer ${token}`)).statusCode).toBe(200)
   })
 
-  it('is let through no more often when it comes all at once', async () => {
+  it('is let through no longer often when it comes all at once', async () => {
     await using host = await sampleHost()
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => things(host, basic(PAIR.key, `${i}`))))
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(20)
@@ -251,7 +251,7 @@ describe('a bearer token', () => {
     expect(await Promise.all(shown.map((one) => host.tokens.isIssued(one)))).toEqual([true, false, false, false, false])
   })
 
-  it('counts as one of its issuer while the keys of that one cannot be had', async () => {
+  it('counts as one of its issuer while the keys of that one is not available', async () => {
     await using host = await sampleHost({ jwks: `http://127.0.0.1:${await freePort()}/keys` })
     expect(await host.tokens.isIssued(await foreignToken(host, await generateKeyPair('ES256')))).toBe(true)
   })

@@ -101,7 +101,7 @@ describe.each<[string, KeyResources, string]>([
     expect(await send(pair, 'GET', '/resources/other/commands')).toMatchObject([403, {}])
     expect(await send(pair, 'GET', `/resources/${own}/current`)).toMatchObject([
       403,
-      { error: 'The scope read is missing; these credentials have device. Use a key that has it' },
+      { error: 'The scope read is missing; these credentials have device. Use a key with this scope' },
     ])
     expect((await send(pair, 'POST', `/resources/${own}/commands`, { name: 'stop' }))[0]).toBe(403)
   })
@@ -141,7 +141,7 @@ describe.each<[string, KeyResources, string]>([
   })
 })
 
-it('a will that the key may not publish is refused at the connection', async () => {
+it('a will that the key may not publish is rejected at the connection', async () => {
   const will = { topic: 'resources/other/commands', payload: Buffer.from('{"name":"x"}') }
   await expect(mqttOf(await pairWith(['device'], { prefix: 'boiler-' }), { will })).rejects.toMatchObject({
     code: NOT_AUTHORIZED,

@@ -33,7 +33,7 @@ describe('secrets that wait to be hashed', () => {
     expect(order.filter((one) => !one.startsWith('a'))).toEqual(['good', 'b'])
   })
 
-  it('go on after one that failed', async () => {
+  it('continue after one that failed', async () => {
     const queue = new HashQueue()
     const turn = { network: 'a', wasGood: false }
     const failing = () => Promise.reject(new Error('no'))

@@ -122,7 +122,7 @@ describe('a rotation', () => {
     expect(await keys.check(old.key, old.secret)).toBeUndefined()
   })
 
-  it('keeps one of two concurrent secrets, and refuses the other', async () => {
+  it('keeps one of two concurrent secrets, and rejects the other', async () => {
     const { key } = await made({ scopes: ['read'] })
     const answers = await Promise.all([1, 2].map(() => host.send('POST', `/auth/v1/keys/${key}/rotate`, {})))
     const pairs = answers.filter(({ statusCode }) => statusCode === 201).map((one) => one.json<Pair>())
@@ -237,7 +237,7 @@ describe('a device', () => {
     const again = await enrolled(shipped, { resource: 'meter-1' })
     expect([again.statusCode, again.json<{ error: string }>().error]).toEqual([
       409,
-      expect.stringMatching(/^"meter-1" is enrolled already with the key device-\w{24}; /),
+      expect.stringMatching(/^"meter-1" is already enrolled with the key device-\w{24}; /),
     ])
     await host.send('DELETE', `/auth/v1/keys/${key}`)
     expect((await enrolled(shipped, { resource: 'meter-1' })).statusCode).toBe(201)

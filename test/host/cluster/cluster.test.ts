@@ -115,7 +115,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     await expect.poll(statuses, { timeout: 10_000 }).toEqual([401, 401])
   })
 
-  it('wrong credentials are refused by any host, and addresses cannot lead elsewhere', async () => {
+  it('wrong credentials are rejected by any host, and addresses cannot lead elsewhere', async () => {
     expect((await ask(hosts[0], 'nobody', '/')).status).toBe(401)
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
@@ -179,7 +179,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(socket.bytesRead).toBe(0)
   })
 
-  it('what the owner refuses to a WebSocket is refused at any host', async () => {
+  it('what the owner rejects to a WebSocket is rejected at any host', async () => {
     const answered = new Promise<[number, string]>((resolve, reject) => {
       const socket = new WebSocket(`${hosts[0].url.replace('http', 'ws')}/alarms/nothing-here`, {
         headers: { authorization: basic(theirs, 's') },
@@ -243,18 +243,18 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ tenants: [{ tenant: mine, partitions: [partition] }] })
   })
 
-  it('what cannot be a host of this cluster says why', async () => {
+  it('what cannot be a host of this cluster explains why', async () => {
     const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
     expect(alone.message).toContain('unless all are started with --cluster')
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
     expect(folderOfOthers.message).toContain('differs from the folder of the other hosts of this cluster')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
-    expect(elsewhere.message).toContain('another server answers at')
+    expect(elsewhere.message).toContain('another server responds at')
     const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
     await reader.query({ text: 'create role reader superuser login' })
     await reader.query({ text: 'alter role reader set default_transaction_read_only = on' })
     await reader.close()
     const readOnly = await failureOf(start('eight', { store: server.url.replace('user=tester', 'user=reader') }))
-    expect(readOnly.message).toContain('this server is a copy for reading: connect to the one that may be written')
+    expect(readOnly.message).toContain('this server is a read-only standby: connect to the primary')
   })
 })

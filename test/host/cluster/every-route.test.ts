@@ -79,17 +79,17 @@ const ALIKE: readonly (readonly [string, Asked])[] = [
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
     },
   ],
-  ['a task that is not there', { method: 'GET', path: '/api/tasks/nothing' }],
+  ['a task that does not exist', { method: 'GET', path: '/api/tasks/nothing' }],
   ['a parameter that nobody reads', { method: 'GET', path: '/api/tasks?stroe=1&stroe=2' }],
   ['strict handling', { method: 'GET', path: '/api/tasks?stroe=1', headers: { prefer: 'handling=strict' } }],
-  ['a path that is not there', { method: 'GET', path: '/nowhere' }],
-  ['a method that is not there', { method: 'PATCH', path: '/api/tasks' }],
+  ['a path that does not exist', { method: 'GET', path: '/nowhere' }],
+  ['a method that does not exist', { method: 'PATCH', path: '/api/tasks' }],
   ['a path that cannot be read', { method: 'GET', path: '/api/tasks/%ff' }],
   [
     'a delete without a body that names a type',
     { method: 'DELETE', path: '/api/tasks/nothing', headers: { 'content-type': 'application/json' } },
   ],
-  ['a body of an object that is not there', { method: 'GET', path: '/reflexarc-nothing-here/key' }],
+  ['a body of an object that does not exist', { method: 'GET', path: '/reflexarc-nothing-here/key' }],
   ['a long answer, which comes in pieces', json('POST', '/resources/boiler-1/events?store=false', LONG)],
 ]
 

@@ -33,5 +33,5 @@ it('all that a host of a cluster cannot be is reported at once', () => {
 
 it('addresses of hosts have no path, and are for hosts of a cluster', () => {
   expect(problemsOf({ ...RIGHT, advertise: 'http://10.0.0.1/x' })[0]).toContain('without a path')
-  expect(problemsOf({ advertise: 'http://10.0.0.1' })).toEqual(['--advertise: it is for a host with --cluster'])
+  expect(problemsOf({ advertise: 'http://10.0.0.1' })).toEqual(['--advertise: requires --cluster'])
 })

@@ -41,7 +41,7 @@ async function hostAt(places: TenantLocation[], answer: () => unknown = () => 7)
 }
 
 // Holds PARTCALLS-1
-it('a question goes to the host that has the partition, again when that one has it no more, and is answered once', async () => {
+it('a question goes to the host that has the partition, again when that one has it no longer, and is answered once', async () => {
   const { url, asked } = await hostAt([{ kind: 'unowned', term: 1 }, HERE])
   const { calls } = await hostAt([
     { kind: 'unowned', term: 1 },
@@ -51,7 +51,7 @@ it('a question goes to the host that has the partition, again when that one has 
   expect(asked).toEqual([QUESTION])
 })
 
-it('a refusal comes back as it is there', async () => {
+it('a rejection returns as it is there', async () => {
   const refusing = await hostAt([HERE], () => {
     throw new AppError('WRONG_STATUS', 'it does not run')
   })
@@ -80,7 +80,7 @@ it('the call of a plug, which has the id of its effect, is made again at the hos
 })
 
 // Holds PARTCALLS-3
-it('what waits for a host that stands still is refused as soon as that counts as gone', async () => {
+it('what waits for a host that stalls is rejected as soon as that counts as gone', async () => {
   let isAsked: () => void = () => undefined
   const asked = new Promise<void>((resolve) => (isAsked = resolve))
   const still = await hostAt([HERE], () => {

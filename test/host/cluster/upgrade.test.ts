@@ -69,12 +69,12 @@ it('hosts of two versions with one replay number hand over without a loss; a hig
   expect(await counted(third)).toMatchObject({ status: 'running', invocationCount: 5 })
   expect(await ask(third, '/alarm/alarms?source=boiler')).toMatchObject({ alarms: [{ type: 'SEEN', count: 1 }] })
   await expect(start({ version: '1.1.0', replay: 1 })).rejects.toThrow(
-    'this is version 1.1.0 with replay number 1, and the store was last used with 2: start a version that has this number',
+    'this is version 1.1.0 with replay number 1, but the store was last used with 2: start a version that has this number',
   )
   await cluster.stop()
 })
 
-it('a host is refused while others with another number are there, and waits for one that only seems to be', async () => {
+it('a host is rejected while others with another number are there, and waits for one that only seems to be', async () => {
   let ms = 1_000_000
   const store = openMemory({ clock: () => ms }).tenant(HOST_TENANT)
   const records = store.collection(HOST_RECORDS)

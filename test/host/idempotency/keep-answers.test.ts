@@ -110,7 +110,7 @@ describe('a write with an idempotency key', () => {
   })
 
   // Holds IDEMPOTENCY-1
-  it('waits while the first one is under way', async () => {
+  it('waits while the first one is in progress', async () => {
     const { post, done, release } = bench()
     const all = Promise.all([post('/slow'), post('/slow'), post('/slow')])
     await expect.poll(done).toBe(1)
@@ -122,14 +122,14 @@ describe('a write with an idempotency key', () => {
   })
 
   // Holds IDEMPOTENCY-2
-  it('leaves its key free when it was refused, or the store was away', async () => {
+  it('leaves its key free when it was rejected, or the store was away', async () => {
     const { post, done } = bench()
     expect([(await post('/refused')).statusCode, (await post('/refused')).statusCode]).toEqual([400, 400])
     expect([(await post('/away')).statusCode, (await post('/away')).statusCode]).toEqual([503, 503])
     expect(done()).toBe(4)
   })
 
-  it('that failed inside is not carried out again by POST and PATCH, and is by PUT', async () => {
+  it('that failed inside is not executed again by POST and PATCH, and is by PUT', async () => {
     const { post, done } = bench()
     for (const [method, status, count] of [
       ['POST', 409, 1],
@@ -143,7 +143,7 @@ describe('a write with an idempotency key', () => {
     }
   })
 
-  it('that was answered too late is not carried out again', async () => {
+  it('that was answered too late is not executed again', async () => {
     const { post, done, release } = bench()
     expect((await post('/late')).statusCode).toBe(503)
     const again = post('/late')
@@ -152,7 +152,7 @@ describe('a write with an idempotency key', () => {
     expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('read the current state'), 1])
   })
 
-  it('of which the answer is too large says so', async () => {
+  it('of which the answer is too large reports it', async () => {
     const { post, done } = bench()
     expect((await post('/large')).statusCode).toBe(200)
     const { statusCode, body } = await post('/large')
@@ -177,7 +177,7 @@ describe('a write with an idempotency key', () => {
     expect(done()).toBe(1)
   })
 
-  it.each(['', 'k'.repeat(1_001)])('is refused with a key that is empty or endless', async (key) => {
+  it.each(['', 'k'.repeat(1_001)])('is rejected with a key that is empty or endless', async (key) => {
     const { post, done } = bench()
     const { statusCode, body } = await post('/things', {}, { key })
     expect([statusCode, body, done()]).toEqual([400, expect.stringContaining('send 1 to 1000 characters'), 0])

@@ -179,7 +179,7 @@ describe('the transport', () => {
     )
   })
 
-  it('takes no compressed answer and no change of protocol, and fails where no server listens', async () => {
+  it('accepts no compressed answer and no change of protocol, and fails where no server listens', async () => {
     const packed = await serve((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'))
     const transport = through({ allow: ['a.example'] })
     await expect(transport.send(outbound(packed.port))).rejects.toThrow('compressed')

@@ -50,7 +50,7 @@ it('follows no redirect', async () => {
   server.instead = () => undefined
 })
 
-it('says that nothing was sent when no server listens', async () => {
+it('reports that nothing was sent when no server listens', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as AddressInfo

@@ -62,7 +62,7 @@ describe('what rules ask of models', () => {
     ])
   })
 
-  it('says when this host has no models, and when an answer has no class', async () => {
+  it('reports when this host has no models, and when an answer has no class', async () => {
     await expect(modelPort('acme', () => undefined).predict(ASKED)).rejects.toMatchObject({ code: 'CLOSED' })
     await expect(predicting([['x']] as never).classify(ASKED)).rejects.toThrow('instead of a probability')
   })

@@ -95,7 +95,7 @@ describe('an alarm that is snoozed', () => {
     expect(awake).not.toHaveProperty('snoozeUntil')
   })
 
-  it('by an update says so, and is woken by null', async () => {
+  it('by an update reports it, and is woken by null', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     const until = new Date(NOON + MINUTE).toISOString()
     await alarms.api.update(id, { snoozeUntil: NOON + MINUTE })

@@ -71,7 +71,7 @@ describe('changing a resource', () => {
     const refused = await resources.ask(method, '/api/resources/r1', { id: 'r2' })
     expect([refused.status, refused.at('error')]).toEqual([
       400,
-      '/id <- is "r2", but the path says "r1" (leave it out)',
+      '/id <- is "r2", but the path contains "r1" (leave it out)',
     ])
   })
 

@@ -98,7 +98,7 @@ function labelOf(call: Call, index: number): string {
 
 function plain(call: Call, index: number): unknown {
   const value = call.args[index]
-  if (typeof value === 'function') throw unfit(call.label, 'takes no arrow function there')
+  if (typeof value === 'function') throw unfit(call.label, 'does not accept an arrow function there')
   return value
 }
 

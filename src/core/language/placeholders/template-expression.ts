@@ -84,7 +84,7 @@ export class ExpressionReader {
     if (!entry) {
       const names = [...HELPERS.keys(), 'lookup']
       const close = nearest(text, names)
-      const hint = `there are ${names.join(', ')}`
+      const hint = `use one of ${names.join(', ')}`
       const right = close === undefined ? hint : `did you mean "${close}"? ${hint}`
       return this.#fault(`calls an unknown helper "${text}"`, right)
     }

@@ -126,14 +126,14 @@ function parsedExpression(marked: string): { readonly tree: Expression } | Probl
     let next = rest.getToken()
     if (next.type.label === ';') next = rest.getToken()
     if (next.type.label === 'eof') return { tree }
-    return { at: next.start, message: 'the expression is over here, and more follows', suggestion: 'write one' }
+    return { at: next.start, message: 'the expression ends here, but more follows', suggestion: 'write one' }
   } catch (error) {
     return problemOf(error, marked, 0)
   }
 }
 
 function problemOf(error: unknown, text: string, before: number): Problem {
-  if (error instanceof RangeError) return { at: 0, message: 'it nests too deep', suggestion: 'write it simpler' }
+  if (error instanceof RangeError) return { at: 0, message: 'it nests too deep', suggestion: 'simplify it' }
   if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
   const at = Math.min(Math.max(0, Number(error.pos) - before), text.length)
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
@@ -147,7 +147,7 @@ function misusedStatements(body: readonly Node[], before: number): readonly Prob
   if (!hasNoReturn(body)) return []
   const block = objectLikeBlock(body)
   const problems = droppedValues(body).map(({ start }): Problem => {
-    const message = 'this value is not used, because more follows'
+    const message = 'this value is unused, because more code follows'
     return { at: start - before, message, suggestion: 'join conditions with && or ||' }
   })
   if (block === undefined) return problems

@@ -40,7 +40,7 @@ export function nextVersion(existing: readonly string[], range: string | undefin
     const next = inc(newest, level)
     if (next !== null && satisfies(next, all) && !existing.includes(next)) return next
   }
-  throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
+  throw new AppError('CONFLICT', `all versions that ${all} allows already exist; the newest is ${newest}`)
 }
 
 export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {

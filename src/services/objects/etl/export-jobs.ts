@@ -121,7 +121,7 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
   const service = queries()
-  if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
+  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
   const { csv } = request
   const options = { format: 'csv', signal, action: 'POST /export', ...(csv && { csv }) } as const

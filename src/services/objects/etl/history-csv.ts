@@ -110,7 +110,7 @@ class Column {
       typeof value !== (type === 'text' ? 'string' : type) ||
       (!isNamed && type === 'number' && lookAt(text).kind !== type)
     if (isOther || text === '') {
-      throw new AppError('STORE', `${metric} has other values than before; it is written again`)
+      throw new AppError('STORE', `${metric} has changed; it is written again`)
     }
     return text
   }

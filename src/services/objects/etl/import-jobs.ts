@@ -85,7 +85,7 @@ class ImportRun {
   async run(): Promise<JobOutcome> {
     const { signal } = this.#context
     const broker = this.#options.broker()
-    if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    if (broker === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
     const { source, line } = this.#stored.value
     const objects = this.#options.objects().inside
     const options = readingOf(readingIn(source.metadata))

@@ -40,7 +40,7 @@ function expectedBy(header: string, wanted: string): readonly Expected[] {
     if (!header.startsWith(PREFIX) || COMPANIONS.has(header)) return []
     throw new S3Error(
       'NotImplemented',
-      `The header ${header} is not read here; send one of ${[...KINDS.keys()].join(', ')}`,
+      `The header ${header} is not supported; send one of ${[...KINDS.keys()].join(', ')}`,
     )
   }
   const [bytes, make] = kind

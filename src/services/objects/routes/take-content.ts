@@ -44,7 +44,7 @@ export function describedBy(
 export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, string> {
   const headers = new Map(sent)
   const unread = UNREAD.find((name) => headers.has(name))
-  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read here`)
+  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not supported`)
   return headers
 }
 

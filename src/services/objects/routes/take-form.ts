@@ -116,7 +116,7 @@ class IncomingForm {
     this.parser = parser
     this.file = this.#unlessFailed((resolve) =>
       parser.on('file', (_name, file, fileName, _encoding, fileType) => {
-        file.on('error', () => this.fail(malformed('The file of your POST request breaks off.')))
+        file.on('error', () => this.fail(malformed('The file of your POST request is incomplete.')))
         if (this.#content !== undefined) {
           file.resume()
           return this.fail(malformed(ONE_FILE))

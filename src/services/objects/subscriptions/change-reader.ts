@@ -41,7 +41,7 @@ export class ChangeReader {
       later,
       retryMs: AGAIN_MS,
       failed: (error) =>
-        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`),
+        logger.error(`changes of objects of tenant ${tenant} are delayed: ${messageOf(error)}; they are retried`),
     })
   }
 

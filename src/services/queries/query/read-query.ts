@@ -25,7 +25,7 @@ export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery):
   const line = resolveTimeLine(query, now, issues)
   const render = optionsOf(query.render)
   if (render.upload && typeof query.render === 'object' && Object.keys(query.render).length > 1)
-    issues.wrong('/render', 'UPLOAD cannot be combined with other options', 'leave the options out')
+    issues.wrong('/render', 'UPLOAD cannot be combined with other options', 'omit the options')
   const isGrouped = line === undefined ? query.freq !== undefined : line.grid !== undefined
   const { series, isMean } = readSeries(query, isGrouped, issues)
   const distinct = distinctSeries(series, issues)

@@ -53,7 +53,7 @@ function readSource(entry: SeriesOfQuery, query: Query, path: string, issues: Is
     return issues.wrong(at(path, 'resource'), 'is missing', 'name a resource')
   }
   if (resource !== undefined)
-    return issues.wrong(settingPath, 'cannot be combined with resource', 'leave out one of the two')
+    return issues.wrong(settingPath, 'cannot be combined with resource', 'omit one of the two')
   if (isList(resources)) return { kind: 'listed', resources: [...new Set(resources)] }
   const { groupBy = [], ...selection } = resources
   if (Object.keys(selection).length === 0) return issues.wrong(settingPath, 'selects nothing', 'add type, tag or query')
@@ -94,6 +94,6 @@ export function distinctSeries(series: readonly SeriesPlan[], issues: Issues): r
       return true
     }
     const text = 'has the resource, metric and aggregation of another series, and another interpolation'
-    return issues.wrong(one.path, text, 'name each of them') ?? false
+    return issues.wrong(one.path, text, 'set the name of each') ?? false
   })
 }

@@ -220,7 +220,7 @@ async function* runLater(
 function checkName(name: string): void {
   if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
   if (name.length <= MAX_TEMPLATE_NAME) return
-  const message = `the name has ${name.length} characters, at most ${MAX_TEMPLATE_NAME} are kept`
+  const message = `the name has ${name.length} characters, more than ${MAX_TEMPLATE_NAME}`
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 

@@ -60,6 +60,6 @@ function standingStill({ pollingPeriod: _period, schedule: _schedule, ...sensor 
 
 function notRunnable(label: string, relations: NonNullable<RuleGraph['relations']>): AppError {
   const isRelation = relations.some((one) => one.label === label)
-  const why = isRelation ? 'is a relation, which never runs by itself' : 'is not in the rule'
-  return new AppError('NOT_FOUND', `Node ${label} ${why}; name a sensor or an actuator as nodeToDebug`)
+  const why = isRelation ? 'is a relation, which does not run' : 'is not in the rule'
+  return new AppError('NOT_FOUND', `Node ${label} ${why}; use a sensor or an actuator as nodeToDebug`)
 }

@@ -126,7 +126,7 @@ it('FRAMES-2: answers come as they are there, whatever is asked before', async (
   expect(await (await slow).text()).toBe('at last')
 })
 
-it('a request goes on in frames from one host to the next, twice at most', async () => {
+it('a request continues in frames from one host to the next, twice at most', async () => {
   const third = await hostAt({ kind: 'here', term: 3 })
   const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
   const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url })
@@ -196,7 +196,7 @@ it('the owner stops waiting for a client that disconnects', async () => {
 })
 
 // Holds FRAMED-1
-it('FRAMED-1: when the connection is lost, what reads is asked of the next host, and what writes is refused and not done again', async () => {
+it('FRAMED-1: when the connection is lost, what reads is asked of the next host, and what writes is rejected and not done again', async () => {
   const { add, asked } = held()
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const third = await hostAt({ kind: 'here', term: 2 }, 'acme', 100, (app) =>
@@ -224,7 +224,7 @@ it('FRAMED-1: when the connection is lost, what reads is asked of the next host,
 })
 
 // Holds FRAMES-4
-it('FRAMES-4: a host that stops takes nothing more, answers what it has, and goes', async () => {
+it('FRAMES-4: a host that stops accepts nothing more, answers what it has, and goes', async () => {
   const { add, asked, answer } = held()
   const host = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const { link, frames, closed } = await linkTo(host)
@@ -323,7 +323,7 @@ it('FRAMED-2: a host of a version without frames is asked without', async () => 
   server.closeAllConnections()
 })
 
-it('a request with a header that occurs twice goes on with both', async () => {
+it('a request with a header that occurs twice continues with both', async () => {
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) =>
     app.get('/headers', async ({ raw }) => raw.headersDistinct['x-own']),
   )

@@ -136,7 +136,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     expect(broker.feed.readers).toBe(1)
   })
 
-  it('with wrong credentials is refused', async () => {
+  it('with wrong credentials is rejected', async () => {
     const door = await openDoor(new FakeBroker())
     await expect(client(door, { protocolVersion, password: 'bad' })).rejects.toThrow(/Connection refused/)
     expect(door.connections).toBe(0)
@@ -215,7 +215,7 @@ describe('an acknowledgement', () => {
   })
 })
 
-it('a refused message is reported on the topic of errors', async () => {
+it('a rejected message is reported on the topic of errors', async () => {
   const made = await client(await openDoor(new FakeBroker()))
   const seen = messages(made)
   await made.subscribeAsync('errors')
@@ -425,7 +425,7 @@ it.each<[string, 4 | 5, Buffer, object]>([
   expect(packets).toMatchObject([{ cmd: 'connack', ...answer }])
 })
 
-it('a subscription that leaves out what its client posts is not granted', async () => {
+it('a subscription that omits what its client posts is not granted', async () => {
   const { broker, packets, send } = await connected(5)
   const own = { topic: 'resources/r/events', qos: 1, nl: true } as const
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [own, { ...own, topic: 'resources/s/events', nl: false }] })
@@ -433,7 +433,7 @@ it('a subscription that leaves out what its client posts is not granted', async 
   expect([packets[1], broker.feed.readers]).toMatchObject([{ cmd: 'suback', granted: [0x83, 1] }, 1])
 })
 
-describe('more unacknowledged messages than were announced', () => {
+describe('more unacknowledged messages than the receive maximum', () => {
   const message = (messageId: number, qos: 0 | 1 | 2) => published(messageId, { qos })
 
   it.each<[string, 4 | 5, readonly Packet[], number | undefined]>([
@@ -464,7 +464,7 @@ describe('more unacknowledged messages than were announced', () => {
   })
 })
 
-it('an unknown version is refused with the reason', async () => {
+it('an unknown version is rejected with the reason', async () => {
   const { socket, packets, closed } = await raw(await openDoor(new FakeBroker()))
   socket.write(bytesOf(0x10, text('MQTT'), [9, 2, 0, 0], text('c')))
   await closed
@@ -499,19 +499,19 @@ describe('what a client did wrong', () => {
     expect(door.counts).toEqual({ refused: 3, faults: 0, wrongCredentials: 1 })
     expect(told).toMatchObject([
       {
-        what: 'a message over MQTT was refused',
-        reason: 'nothing is published on "nowhere"',
+        what: 'a message over MQTT was rejected',
+        reason: 'the topic "nowhere" does not accept messages',
         topic: 'nowhere',
         tenant: 'tenant-of-k',
         key: 'k',
         client: 'c',
       },
-      { what: 'credentials over MQTT are wrong', key: 'k', address: '127.0.0.1' },
+      { what: 'the credentials of an MQTT client are wrong', key: 'k', address: '127.0.0.1' },
     ])
     expect(JSON.stringify(told)).not.toContain('bad')
   })
 
-  it('is refused when its body is not UTF-8', async () => {
+  it('is rejected when its body is not UTF-8', async () => {
     const { broker, socket, packets } = await connected(5)
     socket.write(bytesOf(0x32, GOOD_TOPIC, ID, [0], [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))
     await expect.poll(() => packets).toHaveLength(2)
@@ -519,7 +519,7 @@ describe('what a client did wrong', () => {
   })
 })
 
-it('closing waits for what is on its way into the log, and states the reason to version 5', async () => {
+it('closing waits for what is in flight into the log, and states the reason to version 5', async () => {
   const { broker, door, send, packets } = await connected(5)
   const held: (() => void)[] = []
   broker.hold = () => new Promise<void>((resolve) => void held.push(resolve))
@@ -535,7 +535,7 @@ it('closing waits for what is on its way into the log, and states the reason to 
 })
 
 // Holds MQTT-6
-it('a client that listens is let go when the broker reports nothing any more, whatever is still on its way', async () => {
+it('a client that listens is let go when the broker reports nothing any more, whatever is still in flight', async () => {
   const { broker, send, packets, closed } = await connected(5)
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => packets).toHaveLength(2)

@@ -29,7 +29,7 @@ describe('a length of time', () => {
   })
 
   it.each(['', '0h', '0s', 'PT0S', 'P', 'PT', 'P1DT', '-1h', '-PT1H', '1.5h', 'PT1.5H', 'P1W', 'P1M', 'P1Y', 'month'])(
-    '%j is none',
+    '%j is invalid',
     (text) => expect(lengthMs(text)).toBeUndefined(),
   )
 

@@ -82,7 +82,7 @@ async function host() {
 }
 
 describe('a task of a host', () => {
-  it('makes no call that its short way saves, and its log has every step all the same', async () => {
+  it('makes no call that its short way saves, and its log has every step anyway', async () => {
     const { send, calls, lines, runner, close } = await host()
     await send(1, 2)
     calls()

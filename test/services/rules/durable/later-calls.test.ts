@@ -28,7 +28,7 @@ const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar
 
 // Holds RECOVERY-1
 describe('a plug that answers at once', () => {
-  it('is played again though other calls of it had to ask for something first, and those are not made twice', async () => {
+  it('is played again though other calls of it had to request something first, and those are not made twice', async () => {
     const ground = new Ground()
     const first = ground.open(OPTIONS)
     for (const task of [asking, plain]) await first.begin(task)
@@ -72,7 +72,7 @@ describe('what a task asked of the outside', () => {
   })
 })
 
-describe('a sensor that carries out a query', () => {
+describe('a sensor that executes a query', () => {
   it('is not called again when the log is played again: what it answered stands there', async () => {
     const ground = new Ground()
     const asked: number[] = []

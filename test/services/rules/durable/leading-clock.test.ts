@@ -18,7 +18,7 @@ describe('the time of the tasks of a tenant', () => {
     expect(clock.leadMs).toBe(0)
   })
 
-  it('goes on from what their log reached, a tenth slower until both are the same', () => {
+  it('continues from what their log reached, a tenth slower until both are the same', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START + HOUR)
