@@ -36,6 +36,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
+    ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
     ['bench [options] <rule>', 'measure a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
