@@ -92,7 +92,7 @@ export class RuleBatch implements RowEvents, Batch {
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock, isStamped)
     this.oddGates = this.#rows.oddGates
-    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog)
+    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog, generate)
     this.#host = host
     this.#recorder = new FiringRecorder(this.#rows, model, host)
     this.#records = new RowRecords(this.#rows, model, host)
