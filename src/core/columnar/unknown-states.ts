@@ -8,7 +8,7 @@
  * UNKNOWN-1 the bits of a sensor without a state contain its last state, which triggers use. The last gate states are
  *   stored separately while they differ from what the bits say; the row then takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or use the full state: a row does not know which sensors failed
- * UNKNOWN-3 sensors that do not run because of it are counted as skipped (not-run.ts), and so are the firings that
+ * UNKNOWN-3 sensors that do not run because of it are counted as skipped (`NotRunCounts`), and so are the firings that
  *   would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
@@ -16,15 +16,23 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
 import { evaluationSource } from './formula-code.ts'
-import { stepsSource } from './value-source.ts'
-import { MAX_FAILED, MAX_REPLAYED, detouredHistory } from './field-set-history.ts'
-import type { FieldSetHistory, KeptMessage, Known, TimedMessage } from './field-set-history.ts'
+import { stepsSource, isOfType, numberIn } from './value-source.ts'
+import {
+  MAX_FAILED,
+  MAX_REPLAYED,
+  detouredHistory,
+  type FieldSetHistory,
+  type KeptMessage,
+  type Known,
+  type TimedMessage,
+  ALL_RAN,
+  type FiredAfter,
+} from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { evaluationOf, outcomeWithout } from './possible-firings.ts'
-import { isOfType, numberIn } from './read-parameters.ts'
 import {
   AFTER,
   AT_COUNT,
@@ -38,7 +46,6 @@ import {
   TIME,
 } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { ALL_RAN, type FiredAfter } from './not-run.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
 import { failsWith, numbersReadBy, parametersIn } from './sensor-formula.ts'
