@@ -21,9 +21,8 @@ import {
   type Retried,
   type Tested,
 } from './converter-schema.ts'
-import { forward, type Neighbours } from './forwarding.ts'
+import { forward, type Neighbours, previewOf } from './forwarding.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
-import { previewOf } from './stored.ts'
 
 export interface ConverterDependencies extends Neighbours {
   readonly tenant: string

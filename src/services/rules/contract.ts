@@ -161,6 +161,8 @@ export interface BatchApi {
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
+  /** Returns what `tasks.replace` would change, and which state a running task would lose. Changes nothing. */
+  previewReplace(id: string, specification: TaskSpecification): Promise<TaskPreview>
   /** Makes a task again from the newest version of its template, or from the given version. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }
