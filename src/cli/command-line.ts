@@ -35,6 +35,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       'tell which changes of a rule its properties do not notice',
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
+    ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
     ['bench [options] <rule>', 'measure a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
