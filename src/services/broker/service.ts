@@ -6,6 +6,7 @@ import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
+  BatchIntake,
   BrokerApi,
   BrokerGauges,
   BrokerQuestion,
@@ -167,6 +168,10 @@ class Broker implements InternalBroker {
       this.#accepted += samples.length
       await this.#discover(newestOf(samples))
     },
+  }
+
+  get intake(): BatchIntake {
+    return this.#posting.intake
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {
