@@ -51,6 +51,8 @@ export interface InternalBroker extends BrokerService {
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
+  /** Deletes what is kept for MQTT clients about a resource. */
+  resourceRemoved(resource: string): Promise<void>
 }
 
 /** Appends recorded samples to series only. Rules and subscribers do not receive them. */
@@ -104,6 +106,16 @@ export interface BrokerGauges {
    * number of messages that took the time of their arrival, because their timestamp was too far from the host's clock
    */
   readonly badTime: number
+  /** number of sessions of MQTT clients that are kept, connected or not */
+  readonly sessions: number
+  /** number of commands that wait for the acknowledgements of these clients */
+  readonly pending: number
+  /** number of commands that were dropped because too many waited for a client */
+  readonly pendingDropped: number
+  /** number of retained messages */
+  readonly retained: number
+  /** number of retained messages that were dropped because there were too many */
+  readonly retainedDropped: number
 }
 
 /** The timestamps of live messages that are accepted, relative to the host's clock. */
@@ -120,6 +132,18 @@ export interface BrokerApi {
   readonly messages: MessageApi
   readonly streams: StreamApi
   readonly series: SeriesApi
+  /** absent for clients over HTTP, and for a tenant in several partitions */
+  readonly retained?: RetainedApi | undefined
+}
+
+/** The retained messages of topics. */
+export interface RetainedApi {
+  last(resource: string, channel: Channel): Promise<BrokerMessage | undefined>
+  /** Returns the resources with a retained event. */
+  resources(): readonly string[]
+  /** Whether a message of a stream was published with `retain`. */
+  isRetained(message: BrokerMessage): boolean
+  clear(resource: string, channel: Channel): Promise<void>
 }
 
 export type Channel = 'events' | 'commands'
@@ -139,6 +163,8 @@ export interface PostOptions {
   readonly root?: string
   /** keys to ignore when rules compare messages to detect repetitions, in addition to the host's */
   readonly identityIgnores?: readonly string[]
+  /** for MQTT: keep the message for later subscribers of its topic */
+  readonly retain?: true
   /** replace a timestamp out of bounds with the time of arrival, even if the host rejects such timestamps */
   readonly badTime?: 'receipt'
   /**
@@ -160,7 +186,7 @@ export interface PostingApi {
   command(
     resource: string,
     body: unknown,
-    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'>,
+    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause' | 'retain'>,
   ): Promise<Posted>
 }
 

@@ -2,7 +2,8 @@
 import type { EffectLedger, EffectOfTask } from '#services/shared'
 import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
-import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
+import type { KeptForClients } from '../kept/kept-for-clients.ts'
+import type { BrokerMessage, Channel, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
@@ -16,6 +17,7 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
+  readonly kept?: KeptForClients | undefined
   /** absent: the tenant is not partitioned */
   readonly partition?: BrokerPartition | undefined
   /** resolves once all earlier posts of this partition can be read */
@@ -52,7 +54,9 @@ export class Posting implements PostingApi {
     const isList = Array.isArray(body)
     const { now, bounds } = this.#dependencies
     const read = readPost(resource, body, options, now(), bounds)
-    return this.#submitted(read, (post) => answerTo(post, resource, isList))
+    return this.#submitted(options.retain === true ? { ...read, retain: true } : read, (post) =>
+      answerTo(post, resource, isList),
+    )
   }
 
   #eventsOnce(key: string, resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
@@ -66,16 +70,33 @@ export class Posting implements PostingApi {
   async command(
     resource: string,
     body: unknown,
-    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'> = {},
+    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause' | 'retain'> = {},
   ): Promise<Posted> {
-    const read = (now: number): PublishRequest => readCommand(resource, body, options, now)
-    const { idempotencyKey: key, cause } = options
+    const { idempotencyKey: key, cause, retain } = options
+    const read = (now: number): PublishRequest => {
+      const post = readCommand(resource, body, options, now)
+      return retain === true ? { ...post, retain } : post
+    }
     if (key === undefined) return this.#submitted(read(this.#dependencies.now()), answerToCommand)
     return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
   }
 
+  /** Deletes the retained message of a topic, in the order of posts. */
+  clear(clears: string, channel: Channel): Promise<void> {
+    const post = {
+      channel,
+      clears,
+      arrivals: [],
+      arrived: this.#dependencies.now(),
+      store: false,
+      forward: false,
+      hops: 0,
+    }
+    return this.#dependencies.queue.submit(post, this.#writesOf(post))
+  }
+
   async #submitted(post: PublishRequest, answer: (post: PublishRequest) => Posted): Promise<Posted> {
-    if (hasEffect(post)) await this.#submit(post, this.#commandWrites(post))
+    if (hasEffect(post)) await this.#submit(post, this.#writesOf(post))
     return answer(post)
   }
 
@@ -124,15 +145,19 @@ export class Posting implements PostingApi {
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
-      await this.#submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)], key)
+      await this.#submit(post, [known.write, ...draft.writes(), ...this.#writesOf(post)], key)
       return answer(post)
     }, MAX_TRIES)
   }
 
-  #commandWrites({ channel, arrivals: [command], hops, root }: PublishRequest): readonly Write[] {
-    const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
-    if (outbox === undefined || command === undefined) return []
-    return outbox.planning(command.resource, command.message, hops, root)
+  #writesOf(post: PublishRequest): readonly Write[] {
+    const { channel, arrivals, hops, root } = post
+    const { kept, outbox } = this.#dependencies
+    const [command] = arrivals
+    const retained = kept?.retained.planning(post) ?? []
+    if (channel !== 'commands' || command === undefined) return retained
+    const planned = outbox()?.planning(command.resource, command.message, hops, root) ?? []
+    return [...retained, ...planned, ...(kept?.sessions.planning(command, post.retain === true) ?? [])]
   }
 }
 
