@@ -8,7 +8,7 @@ import { device } from './mqtt-device.ts'
 const crashing = crashingHosts()
 const COMMANDS = 'resources/d-1/commands'
 
-// Holds SESSION-1, MQTT-7
+// Holds MQTTSESSION-1, MQTT-7
 it('a device that sleeps and wakes receives each acknowledged command, whenever its host is killed', async () => {
   const port = await freePort()
   const pair = { key: 'k', secret: 's' }

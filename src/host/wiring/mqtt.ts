@@ -4,7 +4,7 @@ import { createServer } from 'node:tls'
 import { AppError, type KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
 import type { SessionKeys } from '#services/broker'
-import type { BrokerService } from '#services/broker/contract'
+import type { InternalBroker } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
 import type { ApiKeys, KeyEntry } from '../auth/api-keys.ts'
@@ -14,7 +14,7 @@ import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
-  broker: BrokerService,
+  broker: Pick<InternalBroker, 'as'>,
   { config, certificates, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config

@@ -32,6 +32,7 @@ export interface BrokerService {
 
 /** The service as the host and neighbouring services use it. */
 export interface InternalBroker extends BrokerService {
+  as(caller: Caller): MqttBrokerApi
   /**
    * Resolves when all earlier posts can be read. Rules call this before they read, because they receive a message
    * before its poster gets a response (BROKER-2). Rejects with `STORE`, as reads do.
@@ -132,12 +133,18 @@ export interface BrokerApi {
   readonly messages: MessageApi
   readonly streams: StreamApi
   readonly series: SeriesApi
-  /** absent for clients over HTTP, and for a tenant in several partitions */
+}
+
+/** The API of clients over MQTT. */
+export interface MqttBrokerApi extends BrokerApi {
+  /** absent: a tenant in several partitions has none */
   readonly retained?: RetainedApi | undefined
 }
 
 /** The retained messages of topics. */
 export interface RetainedApi {
+  /** Posts a body, and retains its last message. */
+  publish(resource: string, channel: Channel, body: unknown, options?: Pick<PostOptions, 'badTime'>): Promise<Posted>
   last(resource: string, channel: Channel): Promise<BrokerMessage | undefined>
   /** Returns the resources with a retained event. */
   resources(): readonly string[]
@@ -163,8 +170,6 @@ export interface PostOptions {
   readonly root?: string
   /** keys to ignore when rules compare messages to detect repetitions, in addition to the host's */
   readonly identityIgnores?: readonly string[]
-  /** for MQTT: keep the message for later subscribers of its topic */
-  readonly retain?: true
   /** replace a timestamp out of bounds with the time of arrival, even if the host rejects such timestamps */
   readonly badTime?: 'receipt'
   /**
@@ -186,7 +191,7 @@ export interface PostingApi {
   command(
     resource: string,
     body: unknown,
-    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause' | 'retain'>,
+    options?: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'>,
   ): Promise<Posted>
 }
 

@@ -1,9 +1,9 @@
 /** The API of a device: it posts messages of its own resources, and reads their commands. */
 import { type FeedReader, isPlainObject, type KeyResources } from '#kernel'
 import { type LookUp, type NamedResource, requireOwn } from '#services/shared'
-import type { BrokerApi, BrokerMessage, RetainedApi, StreamedMessage } from './contract.ts'
+import type { BrokerMessage, MqttBrokerApi, RetainedApi, StreamedMessage } from './contract.ts'
 
-export function deviceApi(api: BrokerApi, own: KeyResources, lookUp: LookUp): BrokerApi {
+export function deviceApi(api: MqttBrokerApi, own: KeyResources, lookUp: LookUp): MqttBrokerApi {
   const check = (named: readonly NamedResource[]) => requireOwn(own, named, lookUp)
   const one = (resource: string) => check([{ path: '', resource }])
   const { retained } = api
@@ -25,6 +25,10 @@ export function deviceApi(api: BrokerApi, own: KeyResources, lookUp: LookUp): Br
     },
     ...(retained && {
       retained: {
+        publish: async (resource, channel, ...post) => {
+          if (channel === 'events') await one(resource)
+          return retained.publish(resource, channel, ...post)
+        },
         last: (...topic) => retained.last(...topic),
         resources: () => retained.resources(),
         isRetained: (message) => retained.isRetained(message),

@@ -6,7 +6,7 @@ import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
-  BrokerApi,
+  MqttBrokerApi,
   BrokerGauges,
   BrokerQuestion,
   Channel,
@@ -81,7 +81,7 @@ export function createBrokerService(dependencies: BrokerDependencies): HostedBro
 
 class Broker implements HostedBroker {
   readonly #dependencies: BrokerDependencies
-  readonly #api: BrokerApi
+  readonly #api: MqttBrokerApi
   readonly #streams: Streams
   readonly #log: TenantLog
   readonly #queue: IngestQueue
@@ -160,6 +160,7 @@ class Broker implements HostedBroker {
         remove: inStep(series.remove),
       },
       retained: retained && {
+        publish: (...post) => this.#posting.retain(...post),
         last: (...topic) => retained.last(...topic),
         resources: () => retained.resources(),
         isRetained: (message) => retained.isRetained(message),
@@ -168,7 +169,7 @@ class Broker implements HostedBroker {
     }
   }
 
-  as({ rights }: Caller): BrokerApi {
+  as({ rights }: Caller): MqttBrokerApi {
     return rights?.resources === undefined ? this.#api : deviceApi(this.#api, rights.resources, this.#lookUp)
   }
 

@@ -2,12 +2,12 @@
  * Keeps sessions of MQTT clients of one tenant while they are absent: their subscriptions, and commands of QoS 1 that
  * they have not acknowledged.
  *
- * SESSION-1 a command is stored for each session that subscribed to it at QoS 1, in the commit of the command, until the
+ * MQTTSESSION-1 a command is stored for each session that subscribed to it at QoS 1, in the commit of the command, until the
  *   client acknowledges it
- * SESSION-2 waiting commands are bounded per session, in number and in bytes: beyond it the oldest are dropped, and
+ * MQTTSESSION-2 waiting commands are bounded per session, in number and in bytes: beyond it the oldest are dropped, and
  *   counted
- * SESSION-3 a session belongs to one key: clients with another key neither continue nor end it
- * SESSION-4 a session ends when it expires, when its key is removed, and when its client starts a new one
+ * MQTTSESSION-3 a session belongs to one key: clients with another key neither continue nor end it
+ * MQTTSESSION-4 a session ends when it expires, when its key is removed, and when its client starts a new one
  */
 import { messageOf } from '#kernel'
 import { machineTimers } from '#platform'

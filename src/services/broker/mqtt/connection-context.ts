@@ -1,13 +1,13 @@
 /** Options of the MQTT listener, and its interface to connections. */
 import type { Server, Socket } from 'node:net'
 import type { Caller, RateLimitedLogger } from '#kernel'
-import type { BrokerApi, BrokerMessage } from '../contract.ts'
+import type { BrokerMessage, MqttBrokerApi } from '../contract.ts'
 import type { DeviceSessions } from '../kept/device-sessions.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
-  readonly api: (caller: Caller) => BrokerApi
+  readonly api: (caller: Caller) => MqttBrokerApi
   /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
   /** Calls `end` when the credentials of a client are revoked. Returns a function that forgets the client. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import { AppError, type Caller, hasScope, messageOf, requireScope } from '#kernel'
 import { bodyText, parseMessages } from '#services/shared'
-import type { BrokerApi } from '../contract.ts'
+import type { MqttBrokerApi } from '../contract.ts'
 import { MAX_EXPIRY } from '../kept/device-sessions.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'
@@ -30,7 +30,7 @@ interface Will {
 
 interface Known {
   readonly caller: Caller
-  readonly api: BrokerApi
+  readonly api: MqttBrokerApi
   readonly clientId: string
   readonly subscriptions: Subscriptions
   /** undefined: the session ends with the connection */
@@ -485,18 +485,18 @@ class UnknownTopic extends AppError {
 const UNANSWERED = { badTime: 'receipt' } as const
 
 async function post(
-  { posting, retained }: BrokerApi,
+  { posting, retained }: MqttBrokerApi,
   { topic, payload, retain }: Pick<Will, 'topic' | 'payload' | 'retain'>,
 ): Promise<void> {
-  const isRetained = retain && retained !== undefined
-  if (isRetained && payload.length === 0 && topic.kind === 'resource') {
-    return retained.clear(topic.resource, topic.channel)
+  const kept = retain && topic.kind === 'resource' ? retained : undefined
+  if (kept !== undefined && topic.kind === 'resource' && payload.length === 0) {
+    return kept.clear(topic.resource, topic.channel)
   }
   const body = parseMessages(bodyText(payload))
-  const options = isRetained ? { ...UNANSWERED, retain } : UNANSWERED
   if (topic.kind === 'messages') await posting.events(undefined, body, UNANSWERED)
-  else if (topic.channel === 'events') await posting.events(topic.resource, body, options)
-  else await posting.command(topic.resource, body, isRetained ? { retain } : {})
+  else if (kept !== undefined) await kept.publish(topic.resource, topic.channel, body, UNANSWERED)
+  else if (topic.channel === 'events') await posting.events(topic.resource, body, UNANSWERED)
+  else await posting.command(topic.resource, body)
 }
 
 function sessionRequest(packet: IConnectPacket, { user, rights }: Caller, clientId: string) {

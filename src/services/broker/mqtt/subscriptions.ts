@@ -1,7 +1,7 @@
 /** Manages the subscriptions of one client, and delivers their messages. */
 import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
 import { AppError, type FeedReader, hasScope, type Rights } from '#kernel'
-import type { BrokerApi, BrokerMessage } from '../contract.ts'
+import type { BrokerMessage, MqttBrokerApi } from '../contract.ts'
 import type { DeviceSession, DeviceSessions, WaitingCommand } from '../kept/device-sessions.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import { REASONS } from './reasons.ts'
@@ -42,7 +42,7 @@ type CommandsTopic = Extract<SubscribeTopic, { kind: 'resource' }>
 type StreamTopic = Exclude<SubscribeTopic, { kind: 'errors' }>
 
 export interface SubscriptionsOptions {
-  readonly api: BrokerApi
+  readonly api: MqttBrokerApi
   /** absent: all rights */
   readonly rights: Rights | undefined
   readonly writer: PacketWriter
@@ -54,7 +54,7 @@ export interface SubscriptionsOptions {
 }
 
 export class Subscriptions {
-  readonly #api: BrokerApi
+  readonly #api: MqttBrokerApi
   readonly #rights: Rights | undefined
   readonly #writer: PacketWriter
   readonly #listener: ConnectionContext

@@ -54,9 +54,7 @@ export class Posting implements PostingApi {
     const isList = Array.isArray(body)
     const { now, bounds } = this.#dependencies
     const read = readPost(resource, body, options, now(), bounds)
-    return this.#submitted(options.retain === true ? { ...read, retain: true } : read, (post) =>
-      answerTo(post, resource, isList),
-    )
+    return this.#submitted(read, (post) => answerTo(post, resource, isList))
   }
 
   #eventsOnce(key: string, resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
@@ -70,15 +68,24 @@ export class Posting implements PostingApi {
   async command(
     resource: string,
     body: unknown,
-    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause' | 'retain'> = {},
+    options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'> = {},
   ): Promise<Posted> {
-    const { idempotencyKey: key, cause, retain } = options
-    const read = (now: number): PublishRequest => {
-      const post = readCommand(resource, body, options, now)
-      return retain === true ? { ...post, retain } : post
-    }
+    const read = (now: number): PublishRequest => readCommand(resource, body, options, now)
+    const { idempotencyKey: key, cause } = options
     if (key === undefined) return this.#submitted(read(this.#dependencies.now()), answerToCommand)
     return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
+  }
+
+  /** Posts a body, and retains its last message. */
+  async retain(resource: string, channel: Channel, body: unknown, options: PostOptions = {}): Promise<Posted> {
+    const { now, bounds } = this.#dependencies
+    const isCommand = channel === 'commands'
+    const read = isCommand
+      ? readCommand(resource, body, options, now())
+      : readPost(resource, body, options, now(), bounds)
+    const answer = (post: PublishRequest): Posted =>
+      isCommand ? answerToCommand(post) : answerTo(post, resource, Array.isArray(body))
+    return this.#submitted({ ...read, retain: true }, answer)
   }
 
   /** Deletes the retained message of a topic, in the order of posts. */

@@ -135,7 +135,7 @@ const subscribe = (topic: string, more: object = {}): Packet => ({
   subscriptions: [{ topic, qos: 1, ...more }],
 })
 
-// Holds MQTT-7, SESSION-1
+// Holds MQTT-7, MQTTSESSION-1
 describe.each([4, 5] as const)('a device of version %i that sleeps', (version) => {
   it('receives its commands in order when it returns, without subscribing again', async () => {
     const host = await newHost()
@@ -219,7 +219,7 @@ describe.each([4, 5] as const)('a device of version %i that sleeps', (version) =
   })
 })
 
-// Holds SESSION-2
+// Holds MQTTSESSION-2
 it.each([
   ['in number', { commands: 3 }, ['c', 'd', 'e']],
   ['in bytes', { bytes: 120 }, ['d', 'e']],
@@ -244,7 +244,7 @@ it.each([
   expect([made.dropped, made.waiting]).toEqual([5 - left.length, left.length])
 })
 
-// Holds SESSION-3, SESSION-4
+// Holds MQTTSESSION-3, MQTTSESSION-4
 describe('a session', () => {
   const asleep = async (making: Making = {}, more: IClientOptions = {}): Promise<Host> => {
     const host = await newHost(making)
@@ -437,7 +437,7 @@ describe('the options of a subscription of version 5', () => {
     ['retain handling 2: never', { rh: 2 }, [false, false]],
   ])('%s', async (_, options, expected) => {
     const host = await newHost()
-    await host.bench.api.posting.events('r', { name: 'kept' }, { retain: true })
+    await host.bench.api.retained?.publish('r', 'events', { name: 'kept' })
     const { send, packets, published } = await raw(host, 5)
     const seen: boolean[] = []
     for (const _round of expected) {
@@ -469,8 +469,8 @@ describe('the options of a subscription of version 5', () => {
     send(subscribe('resources/+/events', { rap }))
     send(subscribe(COMMANDS, { rap }))
     await expect.poll(() => packets.length).toBe(3)
-    await host.bench.api.posting.events('r', { name: 'e' }, { retain: true })
-    await host.bench.api.posting.command('r', { name: 'c' }, { retain: true })
+    await host.bench.api.retained?.publish('r', 'events', { name: 'e' })
+    await host.bench.api.retained?.publish('r', 'commands', { name: 'c' })
     await expect
       .poll(() => published().map((one) => [nameOf(one), one.retain]))
       .toEqual([
@@ -506,7 +506,7 @@ it('retained messages are bounded: the least recently written one is dropped, an
   expect([again.resources(), made.dropped]).toEqual([['a', 'c'], 1])
 })
 
-// Holds MQTT-7, SESSION-1
+// Holds MQTT-7, MQTTSESSION-1
 it('whatever happens to connection and host, a device receives each command in order until it acknowledges it', async () => {
   let seed = Number(process.env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
   const first = seed
