@@ -20,7 +20,7 @@ export function errorTable(): string {
 
 export function issueTable(): string {
   const rows = Object.entries(ISSUE_TYPES).map(([name, about]) => [`\`${name}\``, about])
-  return table(['type', 'about'], rows)
+  return table(['type', 'problem'], rows)
 }
 
 export function optionTable(): string {

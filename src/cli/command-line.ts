@@ -35,6 +35,8 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       'tell which changes of a rule its properties do not notice',
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
+    ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
+    ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
     ['bench [options] <rule>', 'measure a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',

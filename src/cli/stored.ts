@@ -1,5 +1,6 @@
 /** `--stored`: rehearses a rule on a host's stored data, instead of running it here over a recording. */
 import type { Command } from 'commander'
+import type { Client } from '#client'
 import { AppError, isPlainObject } from '#kernel'
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { reportOfRehearsal } from './html/stored-report.ts'
@@ -51,13 +52,7 @@ export async function runStored(
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
   const { broker, rules } = connect(flags, process.env)
-  const { rehearsals } = rules
-  const { id } = await rehearsals.run(request)
-  let answer = await rehearsals.get(id)
-  while (answer.status === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    answer = await rehearsals.get(id)
-  }
+  const answer = await finishedRehearsal(rules, request)
   terminal.out(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : `${linesOf(answer, zone).join('\n')}\n`)
   const { html } = flags
   if (html !== undefined) {
@@ -68,6 +63,19 @@ export async function runStored(
     if (report !== undefined) await writeReport(html, report, terminal)
   }
   return answer.status === 'done' ? 0 : 1
+}
+
+export async function finishedRehearsal(
+  { rehearsals }: Client['rules'],
+  request: RehearsalRequest,
+): Promise<Rehearsal> {
+  const { id } = await rehearsals.run(request)
+  let answer = await rehearsals.get(id)
+  while (answer.status === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    answer = await rehearsals.get(id)
+  }
+  return answer
 }
 
 export async function documentAt(path: string): Promise<NonNullable<RehearsalRequest['rule']>> {
