@@ -5,6 +5,7 @@ import { TenantLog } from '#log'
 import type { InternalAudit } from '#services/audit'
 import type { InternalAlarms } from '#services/alarms/contract'
 import type { HostedBroker } from '#services/broker'
+import type { InternalConnectors } from '#services/connectors/contract'
 import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
@@ -33,6 +34,7 @@ export interface ServiceRegistry {
   functions?: InternalFunctions
   webscripts?: InternalWebscripts
   converter?: InternalConverter
+  connectors?: InternalConnectors
   queries?: InternalQueries
   models?: InternalModels
   objects?: Objects

@@ -117,6 +117,10 @@ class Alarms implements OperatedAlarmsService {
     return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
   }
 
+  get eventLog(): InternalAlarms['eventLog'] {
+    return { log: this.#collections.events, last: () => this.#tail.last }
+  }
+
   async keepHouse(): Promise<void> {
     await this.#house
     this.#sweep(true)

@@ -39,6 +39,7 @@ export interface InternalBroker extends BrokerService {
    */
   readable(): Promise<void>
   readonly importing: SeriesImport
+  readonly intake: BatchIntake
   /** Returns the issues for which a post or command with this body would be rejected, whatever the resource. */
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to date with the log, and resumes unfinished work. The signal aborts when streams must end. */
@@ -62,6 +63,22 @@ export interface SeriesImport {
   begin(): Promise<void>
   /** Appends at most 100,000 samples; they are durable and readable when it resolves. Creates missing resources. */
   append(samples: readonly Sample[]): Promise<void>
+}
+
+/** Takes the messages of a connector, as posts of single messages. */
+export interface BatchIntake {
+  /** Reads a message that names its `resource`. Throws `VALIDATION` with all problems, as a post does. */
+  read(message: unknown, options?: Pick<PostOptions, 'badTime' | 'identityIgnores'>): ReadMessage
+  /**
+   * Commits messages, at least one, as one unit with the writes. Of a tenant with several partitions, the writes follow
+   * the messages.
+   */
+  commit(messages: readonly ReadMessage[], writes: readonly Write[]): Promise<void>
+}
+
+/** A message that passed the checks of a post. */
+export interface ReadMessage {
+  readonly arrived: number
 }
 
 /** A request to the broker of another partition, as plain JSON. */

@@ -6,6 +6,7 @@ import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
+  BatchIntake,
   MqttBrokerApi,
   BrokerGauges,
   BrokerQuestion,
@@ -187,6 +188,10 @@ class Broker implements HostedBroker {
       this.#accepted += samples.length
       await this.#discover(newestOf(samples))
     },
+  }
+
+  get intake(): BatchIntake {
+    return this.#posting.intake
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {

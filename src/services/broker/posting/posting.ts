@@ -3,7 +3,16 @@ import type { EffectLedger, EffectOfTask } from '#services/shared'
 import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
 import type { KeptForClients } from '../kept/kept-for-clients.ts'
-import type { BrokerMessage, Channel, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
+import type {
+  BatchIntake,
+  BrokerMessage,
+  Channel,
+  CommandOutbox,
+  Posted,
+  PostingApi,
+  PostOptions,
+  TimeBounds,
+} from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
@@ -114,6 +123,20 @@ export class Posting implements PostingApi {
     const print = post.arrivals.map(({ resource, text }) => [resource, text])
     const once = { key, resource: undefined, cause: undefined }
     await this.#once(once, ['taken', print], () => post, answerToCommand)
+  }
+
+  readonly intake: BatchIntake = {
+    read: (message, options = {}) => {
+      const { now, bounds } = this.#dependencies
+      return readPost(undefined, message, options, now(), bounds)
+    },
+    commit: async (messages, writes) => {
+      const posts = messages as readonly PublishRequest[]
+      const { queue, partition } = this.#dependencies
+      if (partition === undefined) return queue.submitAll(posts, writes)
+      await Promise.all(posts.slice(0, -1).map((post) => this.#submit(post, [])))
+      for (const post of posts.slice(-1)) await this.#submit(post, writes)
+    },
   }
 
   /** Submits the parts of other partitions first: if one is rejected, the post can be repeated with its key. */
