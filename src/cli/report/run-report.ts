@@ -165,7 +165,6 @@ const HELD: Readonly<Record<HeldReason, string>> = {
   queue: 'too many at work',
 }
 
-/** Formats the totals of a run: a table of nodes, and errors. */
 export interface RunFacts {
   messages: number
   /** Number of messages older than the clock, processed at the clock's time */
@@ -177,6 +176,7 @@ export interface RunFacts {
   wall: number
 }
 
+/** Formats the totals of a run: a table of nodes, and errors. */
 export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: Paint): string[] {
   const [header = '', ...rows] = tableLines(
     [['node', 'plug or gate', 'runs', 'changes', 'fired', 'errors', 'held back'], ...tally.nodes.map(row)],
