@@ -91,14 +91,14 @@ function isWithin({ name, metric, from = 0, until = 0 }: Damage, resource: strin
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      'Reads everything in a data folder, whether a host runs on it or not, and lists what is not as it was written: rows of\n' +
-        'state.db and series.db, objects, and keys. Changes nothing, and the exit code is 1 when something is damaged.\n' +
-        'With --repair, on a folder that no host has, damaged files are set aside in it, and rebuilt from what is whole;\n' +
-        'lost samples and messages that the log still has are applied again. Objects and keys stay as they are.',
+      'Reads a whole data folder, even while a host uses it, and lists damage: rows of state.db and series.db, objects, and\n' +
+        'keys. Changes nothing. The exit code is 1 if anything is damaged.\n' +
+        'With --repair, which requires that the host is stopped, it moves damaged files aside, rebuilds them from the intact\n' +
+        'data, and restores lost samples and messages that the log still contains. Objects and keys are not changed.',
     )
     .option(...DATA)
-    .option('--blobs <folder>', 'the folder of objects, where it is another one (REFLEXARC_BLOBS)')
-    .option('--repair', 'set what is damaged aside, and list what is lost')
+    .option('--blobs <folder>', 'the folder of objects, if it is not in the data folder (REFLEXARC_BLOBS)')
+    .option('--repair', 'move damaged files aside, and list lost data')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  reflexarc doctor --data ./data')
     .action((flags: DoctorFlags) => start((terminal) => runDoctor(flags, process.env, terminal, Date.now)))
@@ -133,7 +133,7 @@ export async function runDoctor(
   if (!existsSync(folder) || !FILES.some((file) => existsSync(join(folder, file)))) {
     throw new AppError(
       'USAGE',
-      `--data: no host has kept anything in ${folder} yet; name the data folder of a host that has started`,
+      `--data: ${folder} does not contain data of a host; use the data folder of a host that has started`,
     )
   }
   const isRepair = flags.repair === true
@@ -175,7 +175,7 @@ async function examineFolder(folder: string, blobs: string): Promise<Examination
     const path = join(folder, name)
     if (!existsSync(path)) continue
     try {
-      readKey(path, 'doctor changes none')
+      readKey(path, 'doctor does not change keys')
     } catch (error) {
       damaged.push({ place: name, what: 'key', problem: messageOf(error) })
     }
@@ -185,7 +185,7 @@ async function examineFolder(folder: string, blobs: string): Promise<Examination
 
 function report({ folder, rows, objects, damaged, aside }: Examination): readonly string[] {
   const looked = `${rows} rows and ${objects} objects in ${folder}`
-  if (damaged.length === 0) return [`no damage: ${looked} are as they were written`]
+  if (damaged.length === 0) return [`no damage: read ${looked}`]
   const lines = damaged.map((one) => [
     one.place,
     one.what,
@@ -209,14 +209,14 @@ function report({ folder, rows, objects, damaged, aside }: Examination): readonl
   return [
     ...tableLines([heads, ...lines], new Set([5, ...(aside === undefined ? [] : [6])])),
     '',
-    `${damaged.length} damaged places, of ${looked}; ${adviceOf(aside)}`,
+    `${damaged.length} damaged entries; read ${looked}; ${adviceOf(aside)}`,
   ]
 }
 
 function adviceOf(aside: string | undefined): string {
   if (aside !== undefined)
-    return `the damaged files are in ${aside} now, and what is listed is lost unless it was restored`
-  return 'stop the host, then restore the folder from a backup, or keep what is whole with --repair'
+    return `the damaged files are now in ${aside}; the listed data is lost unless it was restored`
+  return 'stop the host, then restore the folder from a backup, or keep the intact data with --repair'
 }
 
 /** Formats a time; damaged times may be out of range. */

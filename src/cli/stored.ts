@@ -22,13 +22,13 @@ import { type Zone, zoneOf } from './zone.ts'
 
 export function withStoredFlags(command: Command): Command {
   return command
-    .option('--stored', 'rehearse on the stored data of a host; --from is also an age such as -30d')
-    .option('--type <id>', 'with --stored: all resources of that type')
-    .option('--query <query>', 'with --stored: all resources that match')
-    .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
+    .option('--stored', 'rehearse on the stored data of a host; --from may then be an age such as -30d')
+    .option('--type <id>', 'with --stored: rehearse for all resources of this type')
+    .option('--query <query>', 'with --stored: rehearse for all resources that match')
+    .option('--url <address>', 'address of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
     .option('--key <key>', 'API key (REFLEXARC_API_KEY)')
-    .option('--secret <secret>', 'its secret; better given in the environment (REFLEXARC_API_SECRET)')
-    .option('--token <token>', 'a bearer token in their place (REFLEXARC_TOKEN)')
+    .option('--secret <secret>', 'secret of the key; safer in the environment (REFLEXARC_API_SECRET)')
+    .option('--token <token>', 'bearer token, instead of key and secret (REFLEXARC_TOKEN)')
 }
 
 export interface StoredFlags extends ConnectFlags {
@@ -59,13 +59,7 @@ export async function runStored(
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
   const { broker, rules } = connect(flags, process.env)
-  const { rehearsals } = rules
-  const { id } = await rehearsals.run(request)
-  let answer = await rehearsals.get(id)
-  while (answer.status === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    answer = await rehearsals.get(id)
-  }
+  const answer = await finishedRehearsal(rules, request)
   terminal.out(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : `${linesOf(answer, zone).join('\n')}\n`)
   const { html } = flags
   if (html !== undefined) {
@@ -76,6 +70,19 @@ export async function runStored(
     if (report !== undefined) await writeReport(html, report, terminal)
   }
   return answer.status === 'done' ? 0 : 1
+}
+
+export async function finishedRehearsal(
+  { rehearsals }: Client['rules'],
+  request: RehearsalRequest,
+): Promise<Rehearsal> {
+  const { id } = await rehearsals.run(request)
+  let answer = await rehearsals.get(id)
+  while (answer.status === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    answer = await rehearsals.get(id)
+  }
+  return answer
 }
 
 export async function documentAt(path: string): Promise<NonNullable<RehearsalRequest['rule']>> {
@@ -91,9 +98,9 @@ export async function documentAt(path: string): Promise<NonNullable<RehearsalReq
 
 function requestOf({ type, query, resource, messages, from, until, seed }: StoredFlags): RehearsalRequest {
   const problems: string[] = []
-  if (messages !== undefined) problems.push('--messages: stands beside --stored; keep one of them')
+  if (messages !== undefined) problems.push('--messages and --stored: choose one')
   if (resource !== undefined && (type !== undefined || query !== undefined))
-    problems.push('--resource: stands beside --type or --query; keep one of them')
+    problems.push('--resource, --type and --query: choose one')
   if (seed !== undefined && !/^\d+$/.test(seed)) problems.push(`--seed: "${seed}" is not a whole number`)
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   const selected = {
@@ -136,7 +143,7 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
     node,
     `by ${source}`,
   ])
-  const more = truncated ? [`more is at /api/rehearsals/${answer.id}`] : []
+  const more = truncated ? [`the whole result is at /api/rehearsals/${answer.id}`] : []
   return [...lines, ...tableLines(rows.map((row) => row.map(visible))), head, ...more]
 }
 

@@ -113,7 +113,9 @@ export class RunReport {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
     const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
-    return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
+    return [
+      `no message reached a sensor: the recording contains ${named}; set the resource of the rule with --resource`,
+    ]
   }
 }
 
@@ -154,15 +156,15 @@ export function waitingLines(state: SavedState, zone: Zone): string[] {
     .map(({ node, until }) => (until === undefined ? node : `${node} until ${formatTime(until, zone)}`))
   if (waits.length > MAX_NAMED) named.push(`and ${waits.length - MAX_NAMED} more`)
   const last = Math.max(...waits.map(({ until = Number.NEGATIVE_INFINITY }) => until))
-  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} lets the clock run that far` : ''
-  return [`${counted(waits.length, 'execution')} still at work at the end: ${named.join(', ')}${hint}`]
+  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} runs the clock until then` : ''
+  return [`${counted(waits.length, 'execution')} unfinished at the end: ${named.join(', ')}${hint}`]
 }
 
 const MAX_ERRORS = 10
 const HELD: Readonly<Record<HeldReason, string>> = {
   invocationPolicy: 'by cool-down',
-  overlap: 'still at work',
-  queue: 'too many at work',
+  overlap: 'by unfinished work',
+  queue: 'by a full queue',
 }
 
 export interface RunFacts {
@@ -193,16 +195,11 @@ export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: P
     work.push(`${grouped(Math.round((facts.messages * 1000) / Math.max(1, facts.wall)))} messages/s`)
   lines.push(paint('bold', work.join(', ')))
   if (facts.lag !== undefined && facts.lag > 0)
-    lines.push(
-      `inputs waited up to ${formatSpan(facts.lag)} for earlier ones; what fires is the same, it happens later`,
-    )
+    lines.push(`inputs waited up to ${formatSpan(facts.lag)} for earlier ones; the same nodes fire, but later`)
   if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} had a timestamp before the time of the clock`)
   const { late = 0, duplicate = 0, skewed = 0 } = facts.readings ?? {}
   const odd = Object.entries({ late, duplicate, skewed }).filter(([, count]) => count > 0)
-  if (odd.length > 0)
-    lines.push(
-      `readings that were not taken in their order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`,
-    )
+  if (odd.length > 0) lines.push(`readings out of order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`)
   return lines
 }
 

@@ -30,6 +30,10 @@ class PartitionStore implements Store {
     this.series = seriesOf(store.series, number)
   }
 
+  get actingAs(): Store['actingAs'] {
+    return this.#store.actingAs
+  }
+
   get blobs(): Store['blobs'] {
     return this.#store.blobs
   }

@@ -1,7 +1,7 @@
 /** Runs rules without side effects in threads, and answers their plugs' calls to services. */
 import type { PlugServices, Ports } from '#core'
 import { AppError, type Logger } from '#kernel'
-import { machineTimers } from '#platform'
+import { machineTimers, withRightsOfNow } from '#platform'
 import type { Plug } from '#plug'
 import type { DeployedPlug, InternalFunctions } from '#services/functions/contract'
 import { historyAnswers, type InvocationReport, type RunsElsewhere } from '#services/rules'
@@ -96,7 +96,10 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     input: WorkInputs[Name],
     limitMs: number,
     more: { readonly answers?: typeof answers; readonly signal?: AbortSignal } = {},
-  ): Promise<Answer> => (await threads.do({ tenant, name, input, limitMs, answers, ...more })) as Answer
+  ): Promise<Answer> => {
+    const answering = withRightsOfNow(more.answers ?? answers)
+    return (await threads.do({ tenant, name, input, limitMs, ...more, answers: answering })) as Answer
+  }
   return {
     onlyHere: () => plugs.onlyHere,
     counted: (does) => threads.counted(tenant, does),

@@ -133,6 +133,7 @@ export function JsonEditor(props: JsonEditorProps) {
           foldGutter(),
           lintGutter(),
           drawSelection(),
+          EditorView.lineWrapping,
           highlightActiveLine(),
           bracketMatching(),
           json(),

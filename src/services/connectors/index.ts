@@ -1,0 +1,2 @@
+/** Everything a host needs to offer connectors. */
+export { connectorRoutes } from './api.ts'
