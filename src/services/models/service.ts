@@ -32,11 +32,7 @@ export interface ModelsOptions {
 /** number of attempts to store an upload after conflicts */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): InternalModels {
-  return new Models(options)
-}
-
-class Models implements InternalModels {
+export class Models implements InternalModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #store: ModelStore

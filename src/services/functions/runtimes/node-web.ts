@@ -120,7 +120,6 @@ function withAliases(client: Client) {
   }
 }
 
-/** Represents the request of a webscript in the style of Express. */
 class HttpError extends Error {
   readonly answer: WebAnswer
 
@@ -140,6 +139,7 @@ interface FormFile {
 
 type Values = Record<string, string | string[]>
 
+/** Represents the request of a webscript in the style of Express. */
 class WebRequest {
   readonly method: string
   /** decoded path after the name of the webscript; begins with a slash */
