@@ -27,6 +27,8 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       'list changes of a rule that its properties do not detect',
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
+    ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
+    ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
     ['bench [options] <rule>', 'measure the speed of a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',

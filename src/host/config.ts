@@ -145,6 +145,12 @@ export const OPTIONS = {
     help: 'certificate with its chain (PEM), to serve HTTPS; reloaded when the file changes',
   },
   tlsKey: { flag: 'tls-key', env: 'REFLEXARC_TLS_KEY', value: 'file', help: 'private key of --tls-cert (PEM)' },
+  tlsClientCa: {
+    flag: 'tls-client-ca',
+    env: 'REFLEXARC_TLS_CLIENT_CA',
+    value: 'file',
+    help: 'CAs whose certificates identify devices (PEM): their name is that of a device key or its resource',
+  },
   metricsPort: {
     flag: 'metrics-port',
     env: 'REFLEXARC_METRICS_PORT',
@@ -423,9 +429,17 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const mqttHost = read('mqttHost', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const [cert, tlsKey] = [text('tlsCert'), text('tlsKey')]
-  const tls = cert !== undefined && tlsKey !== undefined ? { cert: resolve(cert), key: resolve(tlsKey) } : undefined
+  const clientCa = text('tlsClientCa')
+  const ca = clientCa !== undefined && { clientCa: resolve(clientCa) }
+  const tls =
+    cert !== undefined && tlsKey !== undefined ? { cert: resolve(cert), key: resolve(tlsKey), ...ca } : undefined
   if (tls === undefined && (cert ?? tlsKey) !== undefined) {
     problems.push('--tls-cert and --tls-key: one is missing; write both, or neither for HTTP')
+  }
+  if (tls === undefined && clientCa !== undefined) {
+    problems.push(
+      '--tls-client-ca: --tls-cert and --tls-key are missing; name the files of the certificate and its key',
+    )
   }
   if (tls === undefined && mqtts !== undefined) {
     problems.push('--mqtts: --tls-cert and --tls-key are missing; name the files of the certificate and its key')
@@ -503,6 +517,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     problems.push(
       `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
+  if (cluster !== undefined && clientCa !== undefined) {
+    problems.push('--tls-client-ca: hosts of a cluster cannot forward certificates to each other; omit it')
+  }
   if (cluster !== undefined && mqtts !== undefined && mqtt === undefined) {
     problems.push('--mqtts: hosts of a cluster forward connections to the --mqtt port of each other; write it too')
   }

@@ -55,7 +55,7 @@ export const NewKeyBody = checked(
       const isDevice = Array.isArray(scopes) && scopes.length === 1 && scopes[0] === 'device'
       if (provisioning === true) {
         const hasOthers = scopes !== undefined && !isDevice
-        return hasOthers ? [{ at: '/scopes', message: 'a provisioning key has none', suggestion: 'leave it out' }] : []
+        return hasOthers ? [{ at: '/scopes', message: 'a provisioning key has none', suggestion: 'omit it' }] : []
       }
       if (scopes === undefined) return [{ message: 'lacks scopes', suggestion: 'name at least one, such as "read"' }]
       if (resources === undefined || isDevice) return []

@@ -215,7 +215,7 @@ export const Operation = checked(
         : []),
       ...taken
         .filter((name) => ownValue(parameters, name) !== undefined)
-        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'leave it out' })),
+        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'omit it' })),
     ]
   }),
   { subject: 'the batch', type: 'BATCH' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { summaryLines, type RunFacts } from '../../../src/cli/report/summary.ts'
+import { type RunFacts, summaryLines } from '../../../src/cli/report/run-report.ts'
 import { Tally } from '../../../src/cli/report/tally.ts'
 import { plain } from '../../../src/cli/terminal.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'

@@ -118,7 +118,7 @@ export class ExpressionReader {
       const reference = this.#refer(word.name)
       return reference && { kind: 'reference', reference }
     }
-    if (word.mark !== '(') return this.#fault(`has an unexpected "${word.mark}"`, 'leave it out')
+    if (word.mark !== '(') return this.#fault(`has an unexpected "${word.mark}"`, 'omit it')
     if (this.#depth >= MAX_CALL_DEPTH) {
       return this.#fault(`has more than ${MAX_CALL_DEPTH} calls inside each other`, 'use fewer')
     }

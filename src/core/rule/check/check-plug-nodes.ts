@@ -58,7 +58,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
   for (const [field, state, path] of fields) {
     if (state === undefined) continue
     const effect = `${naming(entry)}: ${field} has no effect, an actuator has no states`
-    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, { text: 'leave it out', fix: removing })
+    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, { text: 'omit it', fix: removing })
     else checkState(state, entry, path, `${naming(entry)}: ${field}`, report)
   }
 }

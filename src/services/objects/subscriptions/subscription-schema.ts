@@ -249,7 +249,7 @@ function wrongCredentials(value: unknown): readonly Problem[] {
     if ((value ?? undefined) === undefined)
       return isNeeded ? [{ at: `/${name}`, message: `is required with the method ${shown(method)}` }] : []
     if (isNeeded) return []
-    return [{ at: `/${name}`, message: `has no effect with the method ${shown(method)}`, suggestion: 'leave it out' }]
+    return [{ at: `/${name}`, message: `has no effect with the method ${shown(method)}`, suggestion: 'omit it' }]
   }
   return [...held('key', key, KEYED.has(method)), ...held('secret', secret, method !== 'NONE')]
 }
