@@ -124,7 +124,7 @@ describe('the options', () => {
     [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
     ...['10.0.0.0/33', '10.0.0', 'everybody', '::1/0', '10.0.0.0/8/8'].map((list): [Given, string] => [
       { trustProxy: list },
-      `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, separated by commas them`,
+      `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, with commas between them`,
     ]),
     [
       { webscriptUrl: 'https://w.example/scripts' },

@@ -116,7 +116,7 @@ describe('the registry', () => {
       [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
       [{ 'plug.json': manifestOf() }, 400, 'has a file index.js'],
       [{ ...nodePlug(), 'plug.json': manifestOf({ runtime: 'plug-cobol' }) }, 400, 'the runtime plug-cobol'],
-      [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'every tenant has'],
+      [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'is the name of a built-in plug'],
     ]
     for (const [files, status, error] of cases) {
       const answer = await host.ask('POST', PLUGS, await tarOf(files))

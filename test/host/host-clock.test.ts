@@ -49,7 +49,7 @@ describe('the time of a host', () => {
     const machine = new Machine()
     machine.wall += MAX_LEAD_MS
     expect(machine.pass(5)).toBe(machine.wall)
-    expect(machine.warned).toEqual([expect.stringContaining('went forward by 60 s')])
+    expect(machine.warned).toEqual([expect.stringContaining('moved forward by 60 s')])
   })
 
   // Holds HOSTCLOCK-4
@@ -65,8 +65,8 @@ describe('the time of a host', () => {
     expect(machine.pass(CONFIRM_MS)).toBe(machine.wall)
     expect(machine.clock.warnings()).toEqual([])
     expect(machine.warned).toEqual([
-      expect.stringContaining('this host follows when a wait of 10 s has confirmed it'),
-      expect.stringContaining('went forward by 3600 s'),
+      expect.stringContaining('this host follows once a wait of 10 s has confirmed it'),
+      expect.stringContaining('moved forward by 3600 s'),
     ])
   })
 
@@ -90,8 +90,8 @@ describe('the time of a host', () => {
     machine.clock.atLeast(machine.wall + HOUR)
     expect(machine.clock.now()).toBe(machine.wall + MAX_LEAD_MS)
     expect(machine.warned).toEqual([
-      expect.stringContaining("are 30 s ahead of the clock of the machine: this host's time goes on from there"),
-      expect.stringContaining('the time of this host is at most 60 s, and the affected tasks'),
+      expect.stringContaining('are 30 s ahead of the clock of the machine: the time of this host continues from there'),
+      expect.stringContaining('the time of this host is at most 60 s ahead, and the affected tasks'),
     ])
   })
 
@@ -103,7 +103,9 @@ describe('the time of a host', () => {
     machine.wall -= HOUR
     machine.pass(1)
     expect(machine.clock.warnings()).toEqual([
-      expect.stringContaining('the time of this host is 3600 s ahead of the clock of the machine; it loses a tenth'),
+      expect.stringContaining(
+        'the time of this host is 3600 s ahead of the clock of the machine; it runs a tenth slower',
+      ),
     ])
     expect(Math.round(machine.clock.leadMs / 1_000)).toBe(3_600)
     expect(Math.round(machine.clock.follow() / 1_000)).toBe(-3_600)
@@ -112,7 +114,7 @@ describe('the time of a host', () => {
     machine.clock.now()
     expect(machine.clock.follow()).toBe(HOUR)
     expect(machine.clock.now()).toBe(machine.wall)
-    expect(machine.warned.at(-1)).toContain('its time went forward by 3600 s')
+    expect(machine.warned.at(-1)).toContain('its time moved forward by 3600 s')
   })
 
   it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stalls, and is never behind', () => {

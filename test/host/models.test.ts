@@ -110,7 +110,12 @@ describe('a call that cannot be answered', () => {
       400,
       /\/instances\/0\/depth <- is not a feature.*a, b, c, d/,
     ],
-    ['probabilities of a booster', { instances: [[0, 0, 0, 0]], probabilities: true }, 400, /for models of sklearn/],
+    [
+      'probabilities of a booster',
+      { instances: [[0, 0, 0, 0]], probabilities: true },
+      400,
+      /only supported by scikit-learn models/,
+    ],
     ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /exceed the limit of 10000/],
     ['columns of several lengths', { inputs: { a: [1], b: [1, 2] } }, 400, /\/inputs\/b <- has 2 values, and a has 1/],
   ])('%s', async (_title, body, status, error) => {
@@ -126,7 +131,7 @@ describe('a call that cannot be answered', () => {
     const classify = await ask({ method: 'POST', url: '/models/booster/classify', payload: { examples: [{}] } })
     expect(classify).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining('models of tensorflow') as string },
+      body: { error: expect.stringContaining('TensorFlow models') as string },
     })
     expect((await app.inject({ url: '/models' })).statusCode).toBe(401)
   })

@@ -210,7 +210,7 @@ describe('an address', () => {
 
   it('that this machine does not have, too', async () => {
     const { start } = starting({ host: '192.0.2.1' })
-    await expect(start()).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1:0: this machine has no such address/)
+    await expect(start()).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1:0: this machine does not have that address/)
   })
 })
 

@@ -64,7 +64,7 @@ describe('a plug whose manifest names a secret', () => {
     const { body } = await host.ask('GET', `${PLUGS}/lengths/versions/1.0.0/log`)
     expect(body['lines']).toHaveLength(2)
     await host.send('DELETE', `${SECRETS}/TOKEN`)
-    expect((await called('lengths')).payload).toContain('no secret \\"TOKEN\\"')
+    expect((await called('lengths')).payload).toContain('the secret \\"TOKEN\\"')
   })
 
   // Holds SANDPROC-5
@@ -156,7 +156,7 @@ describe('what a plug makes of ${vault.NAME}', () => {
       await host.send('POST', '/api/tasks/simulate', simulation),
     ]
     for (const { payload } of answers) {
-      expect(payload).toContain('vault.SPOKEN is read by tasks alone')
+      expect(payload).toContain('vault.SPOKEN can only be read by tasks')
       expect(payload).not.toContain(VALUE)
     }
   })

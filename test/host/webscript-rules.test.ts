@@ -121,7 +121,7 @@ describe('a webscript', () => {
     })
     await client.broker.posting.events('ring-1', { n: 0 })
     const answer = async () => (await client.rules.inspection.node(ID, 'ask')).rawData
-    const refused = expect.stringContaining('refused as a loop') as unknown
+    const refused = expect.stringContaining('rejected as a loop') as unknown
     await expect.poll(answer).toMatchObject({ data: { posted: refused } })
     expect(await client.broker.messages.current('ring-1')).toMatchObject({ n: 16 })
   })

@@ -47,17 +47,17 @@ describe('a webscript that', () => {
   it.each<[string, string, number, RegExp, RegExp]>([
     ['throws', 'throws', 500, /"The webscript failed"/, /the inside of it/],
     ['answers with an invalid JSON value', 'circle', 500, /"The webscript failed"/, /circular/i],
-    ['answers with a status of 99', 'status?of=99', 502, /cannot be sent/, /the status 99/],
+    ['answers with a status of 99', 'status?of=99', 502, /invalid response/, /the status 99/],
     [
       'has a header with a line break',
       'header?name=x-a&value=1%0d%0aset-cookie:b',
       502,
-      /cannot be sent/,
+      /invalid response/,
       /header x-a that is not one/,
     ],
-    ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /cannot be sent/, /the header name "x a"/],
-    ['has too many headers', 'many', 502, /cannot be sent/, /more than 100 headers/],
-    ['ends its process', 'exit', 502, /ended without an answer/, /it exited with code 3/],
+    ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /invalid response/, /the header name "x a"/],
+    ['has too many headers', 'many', 502, /invalid response/, /more than 100 headers/],
+    ['ends its process', 'exit', 502, /ended without a response/, /it exited with code 3/],
   ])(
     '%s is answered for, and the reason is in its log and in answers to its tenant',
     async (_, step, status, told, logged) => {

@@ -245,7 +245,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
 
   it('what cannot be a host of this cluster explains why', async () => {
     const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
-    expect(alone.message).toContain('unless all are started with --cluster')
+    expect(alone.message).toContain('unless all hosts are started with --cluster')
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
     expect(folderOfOthers.message).toContain('differs from the folder of the other hosts of this cluster')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))

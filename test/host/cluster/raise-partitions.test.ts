@@ -45,7 +45,7 @@ it('a host that takes the tenant over each time that it is tried keeps it as it 
   const taking = takenOver(storage, Number.POSITIVE_INFINITY)
   await expect(raisePartitions(taking, 'acme', 4)).rejects.toMatchObject({
     code: 'CONFLICT',
-    message: expect.stringContaining('try again when the hosts of the cluster stay the same') as string,
+    message: expect.stringContaining('retry when the hosts of the cluster are stable') as string,
   })
   expect(await readCount(store)).toBe(1)
   const fences = await store.collection(FENCES).find({})

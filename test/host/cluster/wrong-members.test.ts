@@ -18,13 +18,13 @@ it('a host that keeps objects elsewhere, has another time and an address without
     (error: unknown) => error as AppError,
   )
   expect(message).toMatch(
-    /^This host cannot join the cluster: the clock of this machine differs by (?:59|60)\d{3} ms apart/,
+    /^This host cannot join the cluster: the clock of this machine differs by (?:59|60)\d{3} ms from the clock of the database/,
   )
   expect(message).toContain(
     `the host at ${cluster.hosts[0]?.url} stores contents of objects in files, but this host in s3://`,
   )
-  expect(message).toContain('give all hosts with the same --objects')
-  expect(message).toContain('http://127.0.0.1:1 does not answer')
+  expect(message).toContain('start all hosts with the same --objects')
+  expect(message).toContain('http://127.0.0.1:1 does not respond')
 })
 
 it('a host is ready for any caller once it is a member, not before', async () => {
@@ -48,7 +48,7 @@ it('a host whose clock is set while it runs continues, and says it at /health', 
   const health = async (): Promise<string> => (await fetch(`${host.url}/health`)).text()
   expect(await health()).not.toContain('apart')
   set = 5_000
-  await expect.poll(health, { timeout: 20_000 }).toContain('ms apart from that of the database; set both by')
+  await expect.poll(health, { timeout: 20_000 }).toContain('ms from the clock of the database; synchronize both with')
   const answer = await fetch(`${host.url}/`, { headers: { authorization: basic('root', 's') } })
   expect(answer.status).toBe(200)
   set = 0

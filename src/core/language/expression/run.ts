@@ -14,7 +14,7 @@ export interface Run {
 }
 
 /** In [0, 1). All numbers of one evaluation derive from one draw, so that the sandbox gets the same. */
-export function nextChance(run: Run, label: string): number {
+export function nextRandom(run: Run, label: string): number {
   if (run.chance === undefined) throw unfit(label, 'has no random numbers')
   run.seed = nextSeed(run.seed ?? drawSeed(run.chance))
   return randomOf(run.seed)

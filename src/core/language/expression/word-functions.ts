@@ -41,7 +41,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
     const count = least === most ? `${least}` : `${least} or ${most}`
     return { message: `${name} needs ${count} arguments, written separately`, suggestion: `write ${form}` }
   }
-  if (name === 'between') return overTheTurn(args)
+  if (name === 'between') return wrappedRange(args)
   const zone = args[1]
   if (!isCalendarPart(name) || zone === undefined) return undefined
   if (zone.type !== 'Literal' || typeof zone.value !== 'string') {
@@ -58,7 +58,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
 }
 
 /** Reports `between` across midnight or the new year: it compares numbers, and does not wrap around. */
-function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
+function wrappedRange([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
   if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
   const part = value.callee.name
   if (!isCalendarPart(part) || low?.type !== 'Literal' || high?.type !== 'Literal') return undefined

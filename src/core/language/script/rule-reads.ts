@@ -249,7 +249,7 @@ export class Reads {
         if (isNumeric(parent)) this.#numbers.add(node)
         return
       }
-      if (passesOn(parent, node)) {
+      if (forwardsValue(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
         if (parent.optional) isTested = true
@@ -355,7 +355,7 @@ function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodD
   return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
 }
 
-function passesOn(parent: AnyNode, part: Node): boolean {
+function forwardsValue(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
     case 'ParenthesizedExpression':
     case 'ChainExpression':

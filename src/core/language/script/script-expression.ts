@@ -15,10 +15,10 @@
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { misreadings } from '../expression/misreadings.ts'
-import { insteadOfWord, positionIn } from '../expression/parse.ts'
+import { suggestionForWord, positionIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
 import { Completion, droppedValues, returnsValue, objectLikeBlock, hasNoReturn } from './completion.ts'
-import { lawCode, textCode } from './encoded-values.ts'
+import { unknownRulesCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
@@ -137,7 +137,7 @@ function problemOf(error: unknown, text: string, before: number): Problem {
   if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
   const at = Math.min(Math.max(0, Number(error.pos) - before), text.length)
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
-  const suggestion = insteadOfWord(text, at) ?? 'correct the code there'
+  const suggestion = suggestionForWord(text, at) ?? 'correct the code there'
   return { at, message: `${reason} at ${positionIn(text, at).words}`, suggestion }
 }
 
@@ -165,7 +165,7 @@ function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, co
   const lack${suffix} = (name, was) => { throw [tag, name, was === undefined ? was : toText(was)] }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
-  ${lawCode(suffix)}
+  ${unknownRulesCode(suffix)}
   const in${suffix} = (key, all, name) => {
     if (isArray(all)) return all.some((item) => law${suffix}('==', '', '', item, key))
     if (typeof all !== 'object' || all === null) {

@@ -6,7 +6,7 @@ import { readSource } from '../expression/source.ts'
 import { missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { Completion } from './completion.ts'
-import { lawCode, textCode } from './encoded-values.ts'
+import { unknownRulesCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 
@@ -119,7 +119,7 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
   const lack${suffix} = (${name}, was) => { throw new Error(${JSON.stringify(missing('').message)}.replace('""', () => '"' + ${name} + '"').replace('has no value', was === undefined ? 'has no value' : 'is ' + was)) }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
-  ${lawCode(suffix)}
+  ${unknownRulesCode(suffix)}
   const [${values}] = (${options}.values || []).map(([value, number]) => (number === undefined ? value : Number(number)))
   delete ${options}.values
   ${completion === undefined ? '' : endCode(completion, suffix)}

@@ -30,7 +30,7 @@ export function debugRule(graph: RuleGraph, label: string, resources: readonly s
   const starters = startersOf(bound, new Set([...sensors, ...actuators, ...relations].map((one) => one.label)))
   return {
     graph: {
-      sensors: [...starters, ...sensors.map(standingStill)],
+      sensors: [...starters, ...sensors.map(withoutClock)],
       actuators,
       relations,
       triggers: starters.map((starter) => ({
@@ -54,7 +54,7 @@ function startersOf(bound: readonly (string | undefined)[], taken: ReadonlySet<s
   })
 }
 
-function standingStill({ pollingPeriod: _period, schedule: _schedule, ...sensor }: Sensor): Sensor {
+function withoutClock({ pollingPeriod: _period, schedule: _schedule, ...sensor }: Sensor): Sensor {
   return { ...sensor, dataTrigger: false, tickTrigger: false }
 }
 
