@@ -5,7 +5,7 @@ import type { Problems } from './problems.ts'
 const NAME = /^[a-z0-9_]{1,40}$/
 
 export interface TextBounds {
-  /** most bytes in UTF-8 */
+  /** maximum number of bytes in UTF-8 */
   readonly max: number
   readonly empty?: boolean
 }

@@ -8,7 +8,7 @@ export function damaged(what: string): AppError {
   )
 }
 
-/** most texts that are remembered to be logged only once, since a damaged record may be read repeatedly */
+/** maximum number of texts that are remembered to be logged only once, since a damaged record may be read repeatedly */
 const MAX_LOGGED = 100
 
 /** Counts reads that found damage, for /health and /metrics, and logs each damaged place once. */

@@ -49,7 +49,7 @@ export interface ConnectorsDependencies extends SourceNeighbours {
 }
 
 const MAX_CONNECTORS = 100
-/** most entries of a log that wait for a sink; older ones are removed unsent */
+/** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
 const MAX_HELD = 5_000_000
 
 export function createConnectorsService(dependencies: ConnectorsDependencies): InternalConnectors {

@@ -24,7 +24,7 @@ const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'T
 /** A unit is full beyond one of these; a record is never split. */
 const MAX_MESSAGES = 512
 const MAX_BYTES = 262_144
-/** most messages of one record */
+/** maximum number of messages of one record */
 const MAX_LIST = 10_000
 const MAX_IN_FLIGHT = 4
 const LAG_MS = 5_000

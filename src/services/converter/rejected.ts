@@ -4,7 +4,7 @@ import { AppError, messageOf } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store } from '#storage'
 import type { RejectedList, RejectedPayload, RejectedQuery } from './converter-schema.ts'
 
-/** most rejected payloads per converter; beyond that, payloads that cannot be converted are not acknowledged */
+/** maximum number of rejected payloads per converter; beyond that, payloads that cannot be converted are not acknowledged */
 export const MAX_REJECTED = 1_000
 const MAX_PAGE = 1_000
 

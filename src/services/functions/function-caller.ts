@@ -126,7 +126,7 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
     if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // processes with the former secrets become idle and end
+    // processes with the previous secrets become idle and end
     else this.#secretive.set(key, program.key)
     return program
   }

@@ -26,9 +26,9 @@ import {
   Zip,
 } from './model-schema.ts'
 
-/** most bytes of a form: the zip and some texts */
+/** maximum number of bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** most bytes in the body of a call */
+/** maximum number of bytes in the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()

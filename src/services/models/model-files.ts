@@ -6,9 +6,9 @@ import type { ModelRelease } from './contract.ts'
 import type { PackageOfFiles } from './driver.ts'
 import { belongs, type Framework, LAYOUTS } from './frameworks.ts'
 
-/** most bytes of a zip */
+/** maximum number of bytes of a zip */
 export const MAX_ZIP = 52_428_800
-/** most bytes of all files in a zip */
+/** maximum number of bytes of all files in a zip */
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 

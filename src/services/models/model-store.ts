@@ -40,7 +40,7 @@ export class ModelStore {
   }
 
   /**
-   * Stores the zip, if any, and then the record, and removes the former zip. `conditions` are committed with the
+   * Stores the zip, if any, and then the record, and removes the previous zip. `conditions` are committed with the
    * record. Throws `CONFLICT` when another upload came first or a condition fails.
    */
   async put(

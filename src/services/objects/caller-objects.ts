@@ -33,7 +33,7 @@ import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** most pages in a row that a listing skips because all their objects are hidden */
+/** maximum number of pages in a row that a listing skips because all their objects are hidden */
 const MAX_PAGES = 20
 /** Any region works: a signature is checked against the region in its credential. */
 const REGION = 'us-east-1'

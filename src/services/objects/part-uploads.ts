@@ -16,7 +16,7 @@ import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
 
 export const UPLOAD_MS = 86_400_000
-/** most open uploads per tenant */
+/** maximum number of open uploads per tenant */
 export const MAX_UPLOADS = 1_000
 export const MAX_PARTS = 10_000
 const SLICE = 500

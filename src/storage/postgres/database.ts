@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly schema: string
   /** ms for which calls wait for a lost server before failing */
   readonly patience: number
-  /** most ms for which a stalled host may block others inside a transaction; default 30,000 */
+  /** maximum ms for which a stalled host may block others inside a transaction; default 30,000 */
   readonly idleLimit?: number
 }
 

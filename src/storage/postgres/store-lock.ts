@@ -27,7 +27,7 @@ interface Holder {
 
 /** ms without a response after which the session counts as lost */
 const SESSION_SILENCE = 2_000
-/** most ms of a single wait for another process to end */
+/** maximum ms of a single wait for another process to end */
 const WATCH = 3_000_000
 /** ms after an outage of the server until all hosts are expected to be back */
 const SETTLING = 3_000

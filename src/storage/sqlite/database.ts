@@ -5,7 +5,7 @@ import { sqliteError } from './failure.ts'
 
 /** ms for which a reader waits while a file is being recovered */
 const BUSY_MS = 5_000
-/** most cached statements whose text depends on a query; constant statements are few */
+/** maximum number of cached statements whose text depends on a query; constant statements are few */
 const MAX_STATEMENTS = 300
 
 export interface WriterSettings {

@@ -10,7 +10,7 @@ export type Assets = ReadonlyMap<string, Uint8Array>
 
 export const MAX_ASSETS = 1_000
 export const MAX_BYTES = 52_428_800
-/** most bytes of a form, which is read as a whole */
+/** maximum number of bytes of a form, which is read as a whole */
 export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
@@ -111,7 +111,7 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** Writes a gzipped tar; equal assets give equal bytes. */
+/** Writes a gzipped tar; equal assets produce equal bytes. */
 export async function writeArchive(assets: Assets): Promise<Uint8Array> {
   const entries = [...assets].map(([name, data]) => ({
     header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },

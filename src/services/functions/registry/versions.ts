@@ -27,7 +27,7 @@ export function isInRange(version: string, range: string): boolean {
   return range === 'latest' || satisfies(version, range)
 }
 
-/** Raises the newest in the range at the highest level that it permits; without a range, the patch number. */
+/** Increments the newest version at the highest level that the range permits; without a range, at the patch level. */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
   const newest = maxSatisfying(existing, all)

@@ -51,7 +51,7 @@ function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall,
   return rows
 }
 
-/** most requests in flight per model */
+/** maximum number of requests in flight per model */
 const PARALLEL = 4
 
 const PROTOCOLS = { v1: openV1, v2: openV2 }

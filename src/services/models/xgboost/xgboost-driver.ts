@@ -7,7 +7,7 @@ import { type Booster, marginsOf } from './booster.ts'
 import { readBinary } from './read-binary.ts'
 import { ByteReader, readDocument, wrong } from './read-document.ts'
 
-/** most bytes of a booster, which is parsed in one go */
+/** maximum number of bytes of a booster, which is parsed in one go */
 const MAX_BYTES = 33_554_432
 /** number of nodes visited before yielding */
 const TURN = 500_000

@@ -38,7 +38,7 @@ export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
 const CSV = 'text/csv; charset=utf-8'
-/** most concurrent exports on a host */
+/** maximum number of concurrent exports on a host */
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {

@@ -35,9 +35,9 @@ export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
 export const REPORT_SUFFIX = '.report.json'
 export const MAX_REFUSED = 1_000
-/** most batches written concurrently */
+/** maximum number of batches written concurrently */
 const WINDOW = 3
-/** most concurrent imports on a host; imports of one tenant run one by one */
+/** maximum number of concurrent imports on a host; imports of one tenant run one by one */
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {

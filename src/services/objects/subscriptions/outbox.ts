@@ -16,7 +16,7 @@ import type { Delivery, DeliveryState } from './subscription-schema.ts'
 
 export const DELIVERY_JOB = 'objects.delivery'
 
-/** most deliveries waiting in one lane; beyond that the oldest fails */
+/** maximum number of deliveries waiting in one lane; beyond that the oldest fails */
 const MAX_WAITING = 1_000
 const HOUR_MS = 3_600_000
 /** ms for which ended deliveries are kept */

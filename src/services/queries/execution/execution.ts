@@ -159,7 +159,7 @@ function joined(parts: readonly Float64Array[], length: number): Float64Array {
   return whole
 }
 
-/** most series read in parallel */
+/** maximum number of series read in parallel */
 const MAX_READS = 4
 /** number of cells between two clock reads */
 const STRIDE = 2_048

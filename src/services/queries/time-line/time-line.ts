@@ -32,7 +32,7 @@ export interface GridRange {
 /** default length of a range in ms */
 const DEFAULT_WINDOW = 7 * 86_400_000
 const MAX_BUCKETS = 1_000_000
-/** most periods of a calendar, each of which may need a separate read */
+/** maximum number of periods of a calendar, each of which may need a separate read */
 const MAX_PERIODS = 10_000
 
 /** Resolves the range; returns undefined after adding issues. */

@@ -18,10 +18,10 @@ import {
 } from '#kernel'
 import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
-/** most errors of a schema that are inspected; several may describe the same problem */
+/** maximum number of errors of a schema that are inspected; several may describe the same problem */
 const MAX_ERRORS = 1_000
 
-/** most characters shown of an unknown name */
+/** maximum number of characters shown of an unknown name */
 const MAX_NAME = 100
 
 const MAX_ISSUES = 100
