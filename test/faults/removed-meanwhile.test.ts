@@ -40,7 +40,7 @@ const JOBS: Readonly<Record<string, string>> = {
   'resources.operation': 'items are the requests that make or remove a resource',
 }
 
-it('every type of job is read here', () => {
+it('every type of job is covered here', () => {
   const named = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/_JOB = '([\w.]+)'/g)])
@@ -238,21 +238,18 @@ async function versionAtWork(type: string, id: string, meanwhile: Partial<Functi
 describe('a build, a deployment and a check', () => {
   const GONE = { kind: 'completed', result: { status: 'superseded' } }
 
-  it.each(['build', 'deploy', 'verify'])(
-    'change nothing of a version that was taken away meanwhile: %s',
-    async (type) => {
-      for (const status of ['undeploying', 'undeployed', 'registered'] as const) {
-        const { outcome, stored, built } = await versionAtWork(type, 't$1', { status, updates: [GOING, OWN] })
-        expect(outcome).toEqual(GONE)
-        expect(stored).toMatchObject({ status })
-        expect(stored).not.toHaveProperty('build')
-        expect([...built]).toEqual([])
-      }
-    },
-  )
+  it.each(['build', 'deploy', 'verify'])('do not change a version that was removed meanwhile: %s', async (type) => {
+    for (const status of ['undeploying', 'undeployed', 'registered'] as const) {
+      const { outcome, stored, built } = await versionAtWork(type, 't$1', { status, updates: [GOING, OWN] })
+      expect(outcome).toEqual(GONE)
+      expect(stored).toMatchObject({ status })
+      expect(stored).not.toHaveProperty('build')
+      expect([...built]).toEqual([])
+    }
+  })
 
   it.each(['build', 'deploy', 'verify'])(
-    'continue for one that was taken away before they were requested: %s',
+    'continue for a version that was removed before they were requested: %s',
     async (type) => {
       const { outcome, stored } = await versionAtWork(type, 't$3', { updates: [LATER, GOING, OWN] })
       expect(outcome).not.toEqual(GONE)
@@ -278,7 +275,7 @@ describe('an import', () => {
 })
 
 describe('a delivery', () => {
-  it('whose subscription is removed while its target answers ends, and brings nothing back', async () => {
+  it('whose subscription is removed during the call ends, and restores nothing', async () => {
     const world = new SubscriptionsWorld()
     const host = await world.host()
     const [asked, answered] = [deferred(), deferred<number>()]

@@ -82,7 +82,7 @@ describe('certificates at the start', () => {
     expect(warnings()).toEqual([`The certificate ${files.cert} expired on 2021-01-01; replace it and its key`])
   })
 
-  it('cause no warning when they are good', async () => {
+  it('cause no warning when they are valid', async () => {
     expect((await opened()).warnings()).toEqual([])
   })
 

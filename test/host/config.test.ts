@@ -49,7 +49,7 @@ describe('the options', () => {
     })
   })
 
-  it('come from the flag, then from the environment; what is set to nothing is not set', () => {
+  it('are read from the flag, then from the environment; empty values count as unset', () => {
     expect(read({}, { PORT: '9000' }).port).toBe(9000)
     expect(read({ port: '9001' }, { PORT: '9000' }).port).toBe(9001)
     expect(read({}, { PORT: '' }).port).toBe(8080)
@@ -91,11 +91,11 @@ describe('the options', () => {
     ['any time', { maxAhead: 'off', maxBehind: 'off' }, {}, { times: { ahead: Infinity, behind: Infinity } }],
     ['times', { maxAhead: 'PT5M' }, { REFLEXARC_BAD_TIME: 'refuse' }, { times: { ahead: 300_000, refuses: true } }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
-  ])('take %s', (_what, given, env, expected) => {
+  ])('accept %s', (_what, given, env, expected) => {
     expect(read(given, env)).toMatchObject(expected)
   })
 
-  it('take a foreign issuer', () => {
+  it('accept a foreign issuer', () => {
     const { issuer } = read({ jwks: 'https://issuer.example/keys', issuer: 'i', audience: 'a', tenantClaim: 'org' })
     expect(issuer).toEqual({
       jwks: new URL('https://issuer.example/keys'),
@@ -173,7 +173,7 @@ describe('the options', () => {
     expect(problems(given)).toEqual([problem])
   })
 
-  it('are rejected by the name under which they came', () => {
+  it('are rejected under the name with which they were set', () => {
     expect(problems({}, { PORT: 'x' })).toEqual(['PORT: "x" cannot be used; write a number from 0 to 65535'])
   })
 

@@ -14,7 +14,7 @@ const RULE = {
 
 describe('a plug of a tenant', () => {
   // Holds FUNCTION-4
-  it('is built, checked, used by a rule, and not taken away while that is there', async () => {
+  it('is built, checked, used by a rule, and cannot be removed while the rule exists', async () => {
     await using host = await wholeHost()
     const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
     expect(created).toMatchObject({
@@ -109,7 +109,7 @@ execute().catch(send)`,
 })
 
 describe('the registry', () => {
-  it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
+  it('reports at once what is wrong with an upload, and stores nothing', async () => {
     await using host = await wholeHost()
     const cases: [Files, number, string][] = [
       [{ 'index.js': '' }, 400, 'the assets have no plug.json'],
@@ -171,7 +171,7 @@ describe('the registry', () => {
     expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
   })
 
-  it('has examples of its runtimes that work as they are', async () => {
+  it('has working examples of its runtimes', async () => {
     await using host = await wholeHost()
     const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')
     const runtimes = body['runtimes'] as { readonly name: string; readonly functionType: string }[]

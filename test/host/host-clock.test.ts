@@ -34,7 +34,7 @@ describe('the time of a host', () => {
     expect(machine.warned).toEqual([])
   })
 
-  it('continues when the wall clock is set back, a tenth slower until both are the same, and reports it once', () => {
+  it('continues a tenth slower when the wall clock is set back, until both agree, and reports it once', () => {
     const machine = new Machine()
     const before = machine.clock.now()
     machine.wall -= HOUR
@@ -95,7 +95,7 @@ describe('the time of a host', () => {
     ])
   })
 
-  it('is that of the wall clock again when the operator reports it, and reports by how much it is ahead until then', () => {
+  it('follows the wall clock on request of the operator, and reports its lead until then', () => {
     const machine = new Machine()
     machine.wall += HOUR
     machine.pass(1)

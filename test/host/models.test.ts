@@ -65,7 +65,7 @@ describe('a model of another server', () => {
     server = await TestServer.start()
   })
   afterAll(() => server.stop())
-  it('is named in JSON, and asked as others are', async () => {
+  it('is registered with JSON, and called like other models', async () => {
     const remote = { url: server.url, protocol: 'v2', model: 'sum', headers: { Authorization: 'Bearer x' } }
     const made = await ask({ method: 'POST', url: '/models', payload: { name: 'adds', remote } })
     expect(made).toMatchObject({
@@ -87,7 +87,7 @@ describe('a model of another server', () => {
     [504, 504, 'REMOTE_LATE', /answered 504: odd/],
     [500, 500, 'MODEL_FAILED', /answered 500: odd/],
     [400, 400, 'VALIDATION', /answered 400: odd/],
-  ])('that answers %i is reported by %i %s', async (given, status, code, error) => {
+  ])('that responds with %i is reported as %i %s', async (given, status, code, error) => {
     server.instead = ({ method }) => (method === 'POST' ? { status: given, body: { error: 'odd' } } : undefined)
     expect(await predict({ instances: [[1, 2]] }, 'adds')).toMatchObject({
       status,

@@ -125,7 +125,7 @@ describe('tenants of a host that is alone', () => {
   })
 
   // Holds HOSTTENANTS-3
-  it('do not delay each other: one that fails is rejected, reported by /health and tried again', async () => {
+  it('do not delay each other: a failing one is rejected, reported by /health and retried', async () => {
     let fails = true
     const { tenants, start, names, warned, timers } = await openHost(['acme', 'umbrella'], {
       start: ({ tenant }) => {

@@ -32,7 +32,7 @@ const RULE = {
 }
 
 describe('a rule over a query that was stored over HTTP', () => {
-  it('sees the message that woke it, and where its mean lies', async () => {
+  it('sees the message that ran it, and the position of its mean', async () => {
     await using host = await queryHost()
     await host.done('PUT', '/config/query/hour', { query: QUERY })
     await host.done('POST', '/api/tasks', {

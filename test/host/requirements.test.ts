@@ -35,7 +35,7 @@ describe('the packages of a host', () => {
     expect(said({ mqtt: 0 }, {}, absent)).toMatch(/npm install mqtt-packet@9$/)
   })
 
-  it('are here', () => {
+  it('are installed', () => {
     expect(() => requirePackages({ mqtt: 0, store: 'postgres://a@b/c' }, {})).not.toThrow()
   })
 })

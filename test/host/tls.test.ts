@@ -54,7 +54,7 @@ async function fetched(url: string, options: RequestOptions = {}) {
 }
 
 describe('a host with a certificate', () => {
-  it('speaks HTTPS, links to it, and reports it', async () => {
+  it('serves HTTPS, links to it, and reports it', async () => {
     const { url } = await started()
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     const { status, body } = await fetched(`${url}/storage/v1/bucket/assets/a.txt?sign=PUT`)

@@ -29,7 +29,7 @@ async function deployed(name: string, secret: string, execute: string): Promise<
 }
 
 // Holds VAULT-1
-it('are given, listed and taken away, and no answer has a value', async () => {
+it('are set, listed and removed, and no response contains a value', async () => {
   const answers = [
     await host.send('PUT', `${SECRETS}/LISTED`, { value: VALUE }),
     await host.send('PUT', `${SECRETS}/LISTED`, { value: VALUE }),
@@ -106,7 +106,7 @@ async def execute(request, client):
 describe('what a plug makes of ${vault.NAME}', () => {
   const TEXT = 'the word is ${vault.SPOKEN}'
 
-  it('is stored and shown without it: logs, node results, deliveries', async () => {
+  it('is stored and shown without the secret: logs, node results, deliveries', async () => {
     await put('SPOKEN', VALUE)
     const hot = { parameter: 'temperature', threshold: 20 }
     const rule = {

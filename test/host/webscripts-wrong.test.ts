@@ -59,7 +59,7 @@ describe('a webscript that', () => {
     ['has too many headers', 'many', 502, /invalid response/, /more than 100 headers/],
     ['ends its process', 'exit', 502, /ended without a response/, /it exited with code 3/],
   ])(
-    '%s is answered for, and the reason is in its log and in answers to its tenant',
+    '%s returns an error, with the reason in its log and in responses to its tenant',
     async (_, step, status, told, logged) => {
       const answer = await fetch(`${url}/${step}`)
       expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
@@ -75,12 +75,12 @@ describe('a webscript that', () => {
     },
   )
 
-  it('never answers is answered for when its time has ended', async () => {
+  it('never responds times out', async () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(504)
     expect(await isFine()).toBe(true)
   })
 
-  it('answers twice has said so in its log, and the first answer counts', async () => {
+  it('responds twice has a line in its log, and the first response counts', async () => {
     for (const step of ['twice', 'late']) expect(await (await fetch(`${url}/${step}`)).text()).toBe('first')
     expect(await isFine()).toBe(true)
   })
@@ -90,7 +90,7 @@ describe('a webscript that', () => {
     expect([await answer.text(), answer.headers.get('content-length')]).toEqual(['four', '4'])
   })
 
-  it('fails on the way leaves an answer that is torn, and not one that looks whole', async () => {
+  it('fails during a response leaves it visibly incomplete', async () => {
     const answer = await fetch(`${url}/torn`)
     expect(answer.status).toBe(200)
     await expect(answer.text()).rejects.toThrow('terminated')

@@ -52,7 +52,7 @@ describe('a key', () => {
     expect((await host.send('DELETE', `/auth/v1/keys/${key}`, undefined, 'umbrella')).statusCode).toBe(404)
   })
 
-  it('opens nothing from the moment at which it is removed', async () => {
+  it('is invalid from the moment of its removal', async () => {
     const pair = await made({ scopes: ['read'] })
     expect(await statusOf(pair)).toBe(200)
     expect((await host.send('DELETE', `/auth/v1/keys/${pair.key}`)).statusCode).toBe(204)
@@ -60,7 +60,7 @@ describe('a key', () => {
     expect((await host.send('DELETE', `/auth/v1/keys/${pair.key}`)).statusCode).toBe(404)
   })
 
-  it('expires, and is not made with a time that has passed', async () => {
+  it('expires, and cannot be created with a time in the past', async () => {
     const pair = await made({ scopes: ['read'], expires: clock.now + 10_000 })
     expect(await statusOf(pair)).toBe(200)
     clock.now += 9_999
@@ -131,7 +131,7 @@ describe('a rotation', () => {
   })
 })
 
-it('a stored key of the former format has all rights', async () => {
+it('a stored key of the previous format has all rights', async () => {
   const records = openMemory().tenant('_host').collection(KEY_RECORDS)
   const keys = new ApiKeys(records, () => START, 2)
   await keys.add({ key: 'k', secret: 's', tenant: 'acme' })
@@ -146,7 +146,7 @@ it('a stored key of the former format has all rights', async () => {
   await expect(keys.check('k', 's')).rejects.toMatchObject({ code: 'STORE' })
 })
 
-it('a key that was made on SQLite while the host ran is there after a restart', async () => {
+it('a key created on SQLite while the host ran exists after a restart', async () => {
   const data = testFolder()
   let pair: Pair
   {

@@ -142,7 +142,7 @@ describe('a token of the issuer', () => {
   })
 })
 
-describe('a sign-in at the issuer', () => {
+describe('a login at the issuer', () => {
   async function begun() {
     const { statusCode, headers } = await host.app.inject({
       url: '/auth/v1/oidc/login',

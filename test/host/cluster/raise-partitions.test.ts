@@ -38,7 +38,7 @@ it('a running task receives what moves to other partitions, and the former host 
 })
 
 // Holds PARTITIONS-1
-it('a host that takes the tenant over each time that it is tried keeps it as it was', async () => {
+it('a host that takes the tenant over during each attempt leaves it unchanged', async () => {
   const storage = await storageWithTask()
   const store = storage.tenant('acme')
   await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })

@@ -92,7 +92,7 @@ it('an object that is put at one host is read at the other, and subscriptions te
   expect(await (await fetch(other.url + script)).json()).toMatchObject({ heard: 1 })
 })
 
-it('guessing a key at one host does not delay its users at the host that has the tenant', async () => {
+it('guessing a key on one host does not delay its users on the host of the tenant', async () => {
   const own = { name: 'closed', version: '1.0.0', runtime: 'web-node24' }
   const code = 'module.exports = async (req, res) => res.json(1)'
   await deployed({ 'webscript.json': JSON.stringify(own), 'index.js': code })

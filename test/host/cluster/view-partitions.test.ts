@@ -79,7 +79,7 @@ it('counts later entries like those inspected, of which some have no task', asyn
   expect(third?.behind.messages).toBe(750)
 })
 
-it('counts what other partitions handed to it and its tasks have not taken', async () => {
+it('counts relayed messages that its tasks have not processed', async () => {
   const { storage } = await cluster()
   const store = storage.tenant('acme')
   await store.log(RELAY_LOG).append(1, [{}, {}, {}])

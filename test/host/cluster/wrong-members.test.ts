@@ -42,7 +42,7 @@ it('a host is ready for any caller once it is a member, not before', async () =>
   expect((await fetch(`${host.url}/health`)).status).toBe(200)
 })
 
-it('a host whose clock is set while it runs continues, and says it at /health', async () => {
+it('a host whose clock is set while it runs continues, and reports it at /health', async () => {
   let set = 0
   const host = await cluster.start({}, { now: () => Date.now() + set })
   const health = async (): Promise<string> => (await fetch(`${host.url}/health`)).text()

@@ -75,7 +75,7 @@ describe('the engine as alarms see it', () => {
   })
 })
 
-describe('the book of causes', () => {
+describe('the record of causes', () => {
   it('is what the rules explain of the node', async () => {
     const explain = async (...asked: unknown[]) => ({ asked })
     const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as InternalRules

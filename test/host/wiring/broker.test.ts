@@ -58,7 +58,7 @@ function cause(effect: string, hops = 1): Cause {
   return { task: 't', node: 'n', effect, hops }
 }
 
-describe('what plugs ask of the broker', () => {
+describe('calls of the broker by plugs', () => {
   it('is stored, and read at once', async () => {
     await data.post('r', { t: 21 }, BOTH, cause('1'))
     expect(await data.latest('r')).toEqual([{ metric: 't', time: NOW, value: 21 }])

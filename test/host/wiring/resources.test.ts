@@ -4,7 +4,7 @@ import { bench } from '../../services/resources/support/bench-of-resources.ts'
 
 const cause = (hops: number) => ({ task: 't', node: 'n', effect: 'e', hops })
 
-describe('what plugs ask of resources', () => {
+describe('calls of resources by plugs', () => {
   it('is answered with inherited values', async () => {
     await using b = await bench()
     await b.api.types.create({ id: 'pump', maker: 'Acme' })

@@ -145,7 +145,7 @@ async function outcome(operation: (runs: DirectRuns) => unknown, runs: DirectRun
 }
 
 describe('work in a thread', () => {
-  it.each(Object.entries(OPERATIONS))('comes to what it comes to here: %s', async (_name, operation) => {
+  it.each(Object.entries(OPERATIONS))('has the same result as in this thread: %s', async (_name, operation) => {
     const wanted = await outcome(operation, here)
     expect(wanted).toBeDefined()
     expect(await outcome(operation, there)).toEqual(wanted)

@@ -58,7 +58,7 @@ function timersThatFire(which: (ms: number) => boolean, most = 4): WorkThreads {
 
 describe('a script in a thread', () => {
   it.each(some([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS]).map((source) => [source]))(
-    'comes to what it comes to in the process: %s',
+    'has the same result as in this process: %s',
     async (source) => {
       expect(await seen(source, inThread)).toEqual(await seen(source, inProcess))
     },

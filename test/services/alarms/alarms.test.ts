@@ -69,7 +69,7 @@ describe('raising an alarm', () => {
     expect((await raise(more)).id).not.toBe(first.id)
   })
 
-  it('with the same key of its own is a repeat, whatever its source and type', async () => {
+  it('with the same deduplication key is a repeat, whatever its source and type', async () => {
     await raise({ dedupKey: 'k' })
     expect(await raise({ dedupKey: 'k', type: 'COLD', source: { id: 'x' } })).toMatchObject({ count: 2, type: 'HEAT' })
   })
@@ -93,7 +93,7 @@ describe('raising an alarm', () => {
     expect(await raise()).toMatchObject({ count: 1 })
   })
 
-  it('can begin cleared, and then is not the open one', async () => {
+  it('may be raised as cleared, and is not open then', async () => {
     expect(await raise({ status: 'CLEARED' })).toMatchObject({ status: 'CLEARED', count: 1 })
     expect(await raise()).toMatchObject({ status: 'ACTIVE', count: 1 })
   })

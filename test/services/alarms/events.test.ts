@@ -152,7 +152,7 @@ describe('the stream of alarm events', () => {
     expect(await whole).toEqual([])
   })
 
-  it('also reports what another process wrote, in the order of the log', async () => {
+  it('also reports writes of another process, in the order of the log', async () => {
     const storage = openMemory()
     const [here, there] = [await bench({ storage }), await bench({ storage, ids: 'b' })]
     const stream = here.api.events({ signal: gone.signal })[Symbol.asyncIterator]()

@@ -159,7 +159,7 @@ describe('a stream that continues in another process', () => {
     await first.app.close()
   })
 
-  it('a sign of life notifies a quiet reader how far the others are', async () => {
+  it('a heartbeat reports the position of the other partitions to an idle reader', async () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/quiet/events`, SSE)
     await stream.until(': here')

@@ -238,7 +238,7 @@ describe('a batch operation that is cut off', () => {
 })
 
 describe('a batch operation over many tasks', () => {
-  it('yields to the loop after every few of them', async () => {
+  it('yields to the event loop after every few tasks', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const count = 1000
     for (let i = 0; i < count; i++) {

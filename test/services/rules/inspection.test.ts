@@ -237,7 +237,7 @@ describe('the streams of a task', () => {
   })
 })
 
-describe('a task that nobody watches', () => {
+describe('a task without subscribers', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
   /** Opens a stream, sees the task fire, and closes the stream. */
@@ -273,7 +273,7 @@ describe('a task that nobody watches', () => {
     expect(second.value).toMatchObject({ event: { task: 't1', time: NOON + 60_001 } })
   })
 
-  it('has the last of it in its log when it is stopped', async () => {
+  it('has its last events in its log when stopped', async () => {
     await send(93)
     await rules.api.tasks.stop('t1')
     expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm gave too hot'])

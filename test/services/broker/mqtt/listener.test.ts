@@ -142,7 +142,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     expect(door.connections).toBe(0)
   })
 
-  it('leaves its will when it is lost, and none when it says good-bye', async () => {
+  it('publishes its will when its connection is lost, but not after a DISCONNECT', async () => {
     const broker = new FakeBroker()
     const door = await openDoor(broker)
     const will = {
@@ -158,7 +158,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     await expect.poll(() => broker.posts).toEqual([post({ online: false })])
   })
 
-  it('has to go when another comes with its name', async () => {
+  it('is disconnected when another client connects with its id', async () => {
     const door = await openDoor(new FakeBroker())
     const first = await client(door, { protocolVersion, clientId: 'one' })
     const closed = new Promise<void>((resolve) => void first.once('close', () => resolve()))
@@ -171,7 +171,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
 
 // Holds MQTT-1, MQTT-2
 describe('an acknowledgement', () => {
-  it('comes when the message is durable, and in the order of the messages', async () => {
+  it('arrives when the message is durable, in the order of messages', async () => {
     const { broker, send, packets } = await connected()
     const releases = new Map<number, () => void>()
     broker.hold = ({ body }) => new Promise((resolve) => releases.set((body as { n: number }).n, resolve))
@@ -275,7 +275,7 @@ describe('a connection ends', () => {
     expect(broker.posts).toEqual([])
   })
 
-  it('when what comes is not a packet', async () => {
+  it('when it receives something that is not a packet', async () => {
     const { socket, closed } = await raw(await openDoor(new FakeBroker()))
     socket.write('GET / HTTP/1.1\r\n\r\n')
     expect(await closed).toHaveLength(1)
@@ -487,7 +487,7 @@ it('nothing more is read after a packet that is too large, of which only the hea
 })
 
 // Holds MQTT-5
-describe('what a client did wrong', () => {
+describe('a mistake of a client', () => {
   it('is counted and reported with its reason, also where version 4 has to acknowledge it', async () => {
     const told: unknown[] = []
     const report: MqttOptions['report'] = (what, details) => void told.push({ what, ...details })
@@ -535,7 +535,7 @@ it('closing waits for what is in flight into the log, and states the reason to v
 })
 
 // Holds MQTT-6
-it('a client that listens is let go when the broker reports nothing any more, whatever is still in flight', async () => {
+it('a subscribed client is released when the broker stops publishing, whatever is in flight', async () => {
   const { broker, send, packets, closed } = await connected(5)
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => packets).toHaveLength(2)
@@ -544,7 +544,7 @@ it('a client that listens is let go when the broker reports nothing any more, wh
   expect(packets[2]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
 })
 
-it('a port that is taken is reported by its address', async () => {
+it('a port in use is reported with its address', async () => {
   const door = await openDoor(new FakeBroker())
   await expect(openDoor(new FakeBroker(), { port: door.port })).rejects.toThrow(
     `MQTT cannot listen on 127.0.0.1:${door.port}`,

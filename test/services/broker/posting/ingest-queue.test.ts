@@ -63,7 +63,7 @@ const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('posts in flight', () => {
-  it('are handed on when enough have come, before the turn has ended', async () => {
+  it('are forwarded when enough have arrived, before the turn ends', async () => {
     const { commits, posted } = opened()
     const all = posted(names('a', ENOUGH))
     expect(commits).toHaveLength(1)
@@ -95,7 +95,7 @@ describe('posts in flight', () => {
     expect([told, queue.size]).toEqual([[], 0])
   })
 
-  it('that are few are handed on with what else comes in their turn', async () => {
+  it('that are few are forwarded with others of the same turn', async () => {
     const { commits, posted } = opened()
     const all = Promise.all([posted(['a']), posted(['b'])])
     expect(commits).toHaveLength(0)

@@ -197,14 +197,14 @@ describe('DELETE', () => {
     expect((await host.ask('DELETE', `/resources/r${query}`)).body).toEqual({ message: `Deleted ${deleted}` })
   })
 
-  it('forgets some metrics up to an age', async () => {
+  it('deletes some metrics up to an age', async () => {
     await host.ask('DELETE', '/resources/r%2F1?metrics=t&until=90m')
     const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}`)
     expect(body).toMatchObject({ series: [[FROM + HOUR, 8]] })
     expect(await seriesOf('r%2F1')).toHaveLength(2)
   })
 
-  it('rejects what it would not read, and forgets nothing', async () => {
+  it('rejects unsupported parameters, and deletes nothing', async () => {
     const { status, body } = await host.ask('DELETE', '/resources/s?metric=t')
     expect([status, body]).toEqual([
       400,

@@ -49,7 +49,7 @@ describe('a plug that answers at once', () => {
   })
 })
 
-describe('what a task asked of the outside', () => {
+describe('external calls of a task', () => {
   it('stays as it was answered, though the answer came at once and is another one after a crash', async () => {
     const ground = new Ground()
     let site = 'cellar'
@@ -110,7 +110,7 @@ describe('a sensor that executes a query', () => {
 })
 
 // Holds RECOVERY-2
-describe('what is played again', () => {
+describe('a replay', () => {
   const sends: Rule = {
     sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
     actuators: [{ label: 'send', name: 'send', version: '1.0.0' }],

@@ -7,7 +7,7 @@ const START = Date.parse('2026-03-01T10:00:00Z')
 const HOUR = 3_600_000
 
 describe('the time of the tasks of a tenant', () => {
-  it("is the host's as long as their log is not ahead", () => {
+  it('is the time of the host while their log is not ahead', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START - HOUR)

@@ -334,7 +334,7 @@ describe('while the store stalls', () => {
   })
 })
 
-describe('a store that says something', () => {
+describe('a store that responds', () => {
   it('lets calls be abandoned when their time has ended', async () => {
     await life.send('boiler', { level: 12 })
     await life.to(LIMIT - 1)
@@ -346,7 +346,7 @@ describe('a store that says something', () => {
 
 // Holds STILL-1
 describe('StallDetector', () => {
-  it('leaves nothing out twice', () => {
+  it('discounts nothing twice', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 9000)
     expect(stall.since).toBe(1000)
@@ -356,7 +356,7 @@ describe('StallDetector', () => {
     expect(stall.since).toBe(9000)
   })
 
-  it('keeps what is to be omitted before what is omitted', () => {
+  it('keeps the order of discounts', () => {
     const stall = new StallDetector(0)
     stall.responded(0, 20_000)
     stall.counted(21_000, 15_000)
@@ -373,7 +373,7 @@ describe('StallDetector', () => {
     expect([stall.since, stall.queryAgainAt]).toEqual([1000, 9250])
   })
 
-  it('counts a second as usual', () => {
+  it('counts a stall of a second', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 2000)
     expect([stall.since, stall.sinceBefore(3000, 2000), stall.sinceBefore(3001, 2000)]).toEqual([
