@@ -119,15 +119,17 @@ export interface MessageHistory {
 }
 
 /** Data that a record of many rows is computed from. */
-export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll' | 'lastChange'> {
+export interface EpochSource {
+  readonly parts: VectorCode & {
+    readonly parameters: number
+    /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
+    readonly changes: Int32Array
+  }
   readonly rows: readonly number[]
   readonly limits: Limits
   /** values by message and parameter, and the time of each message; append-only */
   readonly values: Float64Array
   readonly times: Float64Array
-  readonly parameters: number
-  /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
-  readonly changes: Int32Array
 }
 
 export interface RecordEpoch {
