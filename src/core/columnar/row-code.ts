@@ -11,7 +11,6 @@ import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 
-/** Calls the actuators of rows. */
 export interface RowActuators extends FiringOwner {
   /**
    * Fires an actuator whose objects are at `place`. Returns false when the message and its further consequences
@@ -72,7 +71,6 @@ export interface EpochRecords {
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
-/** Records the messages of rows. */
 export interface MessageRecords extends EpochRecords {
   /**
    * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.

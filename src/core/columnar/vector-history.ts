@@ -10,7 +10,6 @@ import type { VectorSince } from './vector-since.ts'
 
 /** How far the newest message has been processed. */
 export interface Reached {
-  /** number of rows that have taken it */
   readonly reached: number
   readonly newest: number
   /** place of the row whose actuator is being called, and the last results of the actuators */

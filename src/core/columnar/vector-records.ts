@@ -57,7 +57,6 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.ended()
   }
 
-  /** Creates the events of the row at place `i` for a message. */
   eventsAt(i: number, place: number, message: Message, fires: boolean, answer: KeptAnswer): readonly EngineEvent[] {
     const past = this.#past
     return eventsOf({
@@ -142,7 +141,6 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
-  /** Creates the events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))
