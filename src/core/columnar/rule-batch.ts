@@ -324,7 +324,7 @@ export class RuleBatch implements RowEvents, Batch {
     const result = this.#calls.execute(context, plug, properties, () => sensor.own)
     if (result === CONTINUES) return -1
     if (context.opened === null) {
-      const state = this.keep(sensor, position, result, rawData)
+      const state = this.keep(this.currentRow, sensor, position, result, rawData)
       if (state !== -1) return state
       const waits = this.#rowCalls !== undefined && !this.#keepsAll && !this.#recordsInner && isNativePromise(result)
       if (waits) {
@@ -336,10 +336,17 @@ export class RuleBatch implements RowEvents, Batch {
     return -1
   }
 
-  keep({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
+  memoryOf(row: number, position: number): unknown {
+    return this.#rows.memories[row * this.#rows.shape.sensors.length + position]
+  }
+
+  keep(row: number, { states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
     const state = plainState(states, result)
     if (state !== -1 && typeof result === 'object') {
-      const { rawData: data } = result as { rawData?: RawData }
+      const { rawData: data, internalState } = result as { rawData?: RawData; internalState?: unknown }
+      if (internalState !== undefined) {
+        this.#rows.memories[row * this.#rows.shape.sensors.length + position] = internalState
+      }
       if (data !== undefined) {
         rawData[position] = data
         this.#records.answeredPositions |= 1 << position
