@@ -23,7 +23,6 @@ import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
-/** A record of one row's message. */
 export class RowRecord implements EventRecord, TakenMessage {
   readonly of: RecordedTask
   readonly totals: Totals
