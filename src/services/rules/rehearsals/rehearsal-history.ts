@@ -1,5 +1,5 @@
 /** What a rehearsal reads of the past, in its own thread or from another. */
-import { type InputCheckpoint, type InputRange, type KeptInput, type KeptInputs } from '../inputs/contract.ts'
+import type { InputCheckpoint, InputRange, KeptInput, KeptInputs } from '../inputs/contract.ts'
 import type { SampleColumns } from '#storage'
 
 export interface RehearsalHistory {
