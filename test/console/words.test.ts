@@ -1,6 +1,7 @@
 /** The sentences of the console, as functions of what it shows. */
 import type { NodeState } from '../../src/console/graph/node-states.ts'
 import { describe, expect, it } from 'vitest'
+import { unitsOf } from '../../src/console/words/units.ts'
 import { readRule } from '../../src/console/graph/rule-view.ts'
 import { alarmsAnswer, bySeverity, countBySlot, historyLine, whySentence } from '../../src/console/words/alarms.ts'
 import { curlText } from '../../src/console/words/curl.ts'
@@ -99,7 +100,7 @@ describe('a rule', () => {
   })
 
   it('has nodes and triggers in words', () => {
-    expect(RULE.nodes.slice(0, 2).map(propertyText)).toEqual(['limit 90', 'pump == true'])
+    expect(RULE.nodes.slice(0, 2).map((node) => propertyText(node))).toEqual(['limit 90', 'pump == true'])
     expect(RULE.triggers.map(conditionText)).toEqual(['while TRUE, once in 1 h'])
     const bare = { source: 'a', destination: 'b', states: [], change: undefined, begins: [], ends: [], coolDown: 0 }
     expect(conditionText(bare)).toBe('after each run')
@@ -170,12 +171,17 @@ const alarm = (severity: string, status: string, creationTime = '2026-01-15T12:0
 describe('alarms', () => {
   it.each([
     [[], 'No alarm is active'],
-    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged'],
+    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged or snoozed'],
+    [
+      [{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-16T00:00:00Z' }],
+      'No alarm needs action; 1 is acknowledged or snoozed',
+    ],
+    [[{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-14T00:00:00Z' }], '1 alarm needs action'],
     [[alarm('MAJOR', 'ACTIVE')], '1 alarm needs action'],
     [[alarm('CRITICAL', 'ACTIVE')], '1 alarm needs action, critical'],
     [[alarm('CRITICAL', 'ACTIVE'), alarm('MINOR', 'ACTIVE')], '2 alarms need action, one of them critical'],
   ])('%#: %s', (open, text) => {
-    expect(alarmsAnswer(open)).toBe(text)
+    expect(alarmsAnswer(open, NOON)).toBe(text)
   })
 
   it('stand by severity, then age', () => {
@@ -214,8 +220,11 @@ describe('the answers of other screens', () => {
 
   it('state how a resource is', () => {
     const latest = [{ metric: 'temperature', value: 97.5, time: NOON }]
-    const facts = { id: 'boiler-1', latest, alarms: 0, tasks: 1, now: NOON }
+    const facts = { id: 'boiler-1', latest, alarms: 0, now: NOON }
     expect(resourceAnswer(facts)).toBe('boiler-1 sends temperature 97.5')
+    const units = unitsOf([{ name: 'temperature', unit: '°C' }, { name: 'pump' }, null])
+    expect(resourceAnswer({ ...facts, units })).toBe('boiler-1 sends temperature 97.5 °C')
+    expect(unitsOf('temperature')).toEqual(new Map())
     expect(resourceAnswer({ ...facts, alarms: 2 })).toBe('boiler-1 sends temperature 97.5, and has 2 active alarms')
     expect(resourceAnswer({ ...facts, now: NOON + 60 * MINUTE })).toBe('boiler-1 has been silent for 1 h')
     expect(resourceAnswer({ ...facts, latest: [] })).toBe('boiler-1 has sent nothing')

@@ -2,8 +2,9 @@
 import { useMemo } from 'preact/hooks'
 import { Glyph } from '../parts/icons.tsx'
 import { MatchShape, type Match } from '../parts/marks.tsx'
-import { cut, valueText } from '../words/numbers.ts'
-import { propertyText, triggersText } from '../words/rules.ts'
+import { NO_UNITS, type Units } from '../words/units.ts'
+import { cut, quantityText } from '../words/numbers.ts'
+import { metricOf, propertyText, triggersText } from '../words/rules.ts'
 import { lengthText, timeText } from '../words/times.ts'
 import { GUTTER, layered, NODE_WIDTH, stacked } from './layout.ts'
 import { coolsUntil, edgesOf, matchOf, type NodeState, type NodeStates, type ViewEdge } from './node-states.ts'
@@ -18,6 +19,7 @@ export interface RuleGraphProps {
   readonly selected?: string | undefined
   /** by label: what is wrong with the node */
   readonly problems?: ReadonlyMap<string, string>
+  readonly units?: Units
   onSelect(label: string): void
 }
 
@@ -38,7 +40,8 @@ function lineCount(node: ViewNode): number {
   return node.kind === 'gate' ? Math.min(node.parents.length, MAX_ROWS) + 1 : 3
 }
 
-export function RuleGraph({ rule, states, instant, zone, isNarrow, selected, problems, onSelect }: RuleGraphProps) {
+export function RuleGraph(props: RuleGraphProps) {
+  const { rule, states, instant, zone, isNarrow, selected, problems, units = NO_UNITS, onSelect } = props
   const links = useMemo(
     () => [
       ...rule.nodes.flatMap(({ label, parents }) => parents.map((from) => ({ from, to: label }))),
@@ -84,7 +87,7 @@ export function RuleGraph({ rule, states, instant, zone, isNarrow, selected, pro
             width={width}
             height={heights.get(node.label) ?? 0}
             match={match}
-            lines={linesOf({ node, state, match, edges, rule, states, instant, zone })}
+            lines={linesOf({ node, state, match, edges, rule, states, instant, zone, units })}
             isSelected={node.label === selected}
             problem={problem ?? state.error}
             onSelect={() => onSelect(node.label)}
@@ -104,9 +107,10 @@ interface Drawn {
   readonly states: NodeStates
   readonly instant: number
   readonly zone: string
+  readonly units: Units
 }
 
-function linesOf({ node, state, match, edges, rule, states, instant, zone }: Drawn): readonly Line[] {
+function linesOf({ node, state, match, edges, rule, states, instant, zone, units }: Drawn): readonly Line[] {
   const age =
     state.since === undefined ? '' : `for ${state.isLonger === true ? 'over ' : ''}${lengthText(instant - state.since)}`
   if (node.kind === 'actuator') {
@@ -138,10 +142,11 @@ function linesOf({ node, state, match, edges, rule, states, instant, zone }: Dra
     })
     return [...rows, { text: state.state ?? 'unknown', mark: match, isLoud: true, end: age }]
   }
-  const value = state.value === undefined ? '' : cut(valueText(state.value), 10)
+  const unit = units.get(metricOf(node.properties) ?? '')
+  const value = state.value === undefined ? '' : cut(quantityText(state.value, unit), 10)
   const ran = state.ranAt === undefined ? 'has not run' : `read ${lengthText(instant - state.ranAt)} ago`
   return [
-    { text: cut(propertyText(node), 28) },
+    { text: cut(propertyText(node, unit), 28) },
     { text: cut(state.state ?? 'unknown', 16), mark: match, isLoud: true, end: value },
     state.since === undefined
       ? { text: ran }

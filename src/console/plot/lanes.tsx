@@ -118,8 +118,8 @@ export function Lanes({
               </text>
             ))}
             {!isNarrow && (
-              <text class="lane-name" x={0} y={TOP + plotHeight / 2 + 4}>
-                {cut(metric, 9)}
+              <text class="lane-name" x={0} y={TOP - 2}>
+                {cut(metric, 20)}
               </text>
             )}
             {limit !== undefined && (

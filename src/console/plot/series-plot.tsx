@@ -120,7 +120,7 @@ function optionsFor(latest: Latest, width: number): uPlot.Options {
               : clockText(seconds * 1_000, zone.value, latest.current.until - latest.current.from < 300_000),
           ),
       },
-      { stroke: text, grid, ticks: { show: false }, font, size: 84, gap: 6 },
+      { stroke: text, grid, ticks: { show: false }, font, size: below === 0 ? 52 : 84, gap: 6 },
     ],
     series: [
       {

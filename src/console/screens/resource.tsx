@@ -1,5 +1,5 @@
 /** One resource: its readings with the states of its rules, its attributes with their origin, the rules that read it. */
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { now } from '../connection.ts'
 import { useLoad } from '../loading.ts'
 import { openAlarms } from '../open-alarms.ts'
@@ -9,7 +9,8 @@ import { SeriesPlot } from '../plot/series-plot.tsx'
 import { gapsOf } from '../plot/bands.ts'
 import { query, setQuery, to, withQuery } from '../router.ts'
 import { api } from '../session.ts'
-import { countText, valueText } from '../words/numbers.ts'
+import { unitsOf } from '../words/units.ts'
+import { countText, quantityText, valueText } from '../words/numbers.ts'
 import { resourceAnswer } from '../words/resource.ts'
 
 const HOUR = 3_600_000
@@ -35,12 +36,13 @@ export function Resource({ id }: { readonly id: string }) {
     10_000,
   ).data
   const alarms = (openAlarms.value ?? []).filter(({ source }) => source.id === id)
+  const units = useMemo(() => unitsOf(origins?.find(({ attribute }) => attribute === 'metrics')?.value), [origins])
   if (resource.data === undefined) return <Waiting title={id} error={resource.error} retry={resource.reload} />
   const { resourceTypeId: type } = resource.data.value
   return (
     <>
       <Answer
-        title={resourceAnswer({ id, latest, alarms: alarms.length, tasks: tasks?.total ?? 0, now: now.value })}
+        title={resourceAnswer({ id, latest, alarms: alarms.length, now: now.value, units })}
         more={
           <>
             {typeof type === 'string' && (
@@ -70,7 +72,7 @@ export function Resource({ id }: { readonly id: string }) {
             <Panel title="Attributes" aside={typeof type === 'string' ? `type ${type} → ${id}` : ''}>
               <Scroll label="Attributes">
                 <table class="tight">
-                  <Heads columns={['Attribute', 'Value', 'Comes from']} />
+                  <Heads columns={['Attribute', 'Value', ['Comes from', 'hide-phone']]} />
                   <tbody>
                     {(origins ?? []).map(({ attribute, value, from, id: origin, hidden }) => (
                       <tr key={attribute}>
@@ -82,12 +84,13 @@ export function Resource({ id }: { readonly id: string }) {
                             {attribute === 'lastMessageTimestamp' && typeof value === 'number' ? (
                               <Time at={value} withSeconds />
                             ) : (
-                              valueText(value)
+                              <Value of={value} />
                             )}
                           </span>
+                          {from === 'type' && <div class="dim show-phone">of the type {origin}</div>}
                           {hidden !== undefined && <div class="dim">not {valueText(hidden)} of the type</div>}
                         </td>
-                        <td class="nowrap">
+                        <td class="nowrap hide-phone">
                           <span class="levels" aria-hidden="true">
                             <i class={from === 'type' ? 'set' : ''} />
                             <i class={from === 'resource' ? 'set' : ''} />
@@ -163,7 +166,7 @@ export function Resource({ id }: { readonly id: string }) {
                       <code>{metric}</code>
                     </dt>
                     <dd>
-                      <span class="strong">{valueText(value)}</span>{' '}
+                      <span class="strong">{quantityText(value, units.get(metric))}</span>{' '}
                       <span class="dim">
                         <Age at={Math.min(time, now.value)} /> ago
                       </span>
@@ -176,6 +179,27 @@ export function Resource({ id }: { readonly id: string }) {
           </div>
         </div>
       </div>
+    </>
+  )
+}
+
+/** Lists and objects have one line for each item. */
+function Value({ of: value }: { readonly of: unknown }) {
+  if (typeof value !== 'object' || value === null) return <>{valueText(value)}</>
+  const lines = Array.isArray(value)
+    ? value.map((item: unknown) =>
+        typeof item === 'object' && item !== null
+          ? Object.entries(item)
+              .map(([name, one]) => `${name} ${valueText(one)}`)
+              .join(', ')
+          : valueText(item),
+      )
+    : Object.entries(value).map(([name, one]) => `${name}: ${valueText(one)}`)
+  return (
+    <>
+      {lines.map((line, index) => (
+        <div key={index}>{line}</div>
+      ))}
     </>
   )
 }

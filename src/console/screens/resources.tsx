@@ -98,7 +98,7 @@ function ResourceList() {
           ) : (
             <Scroll label="Resources">
               <table class="tight">
-                <Heads columns={['Resource', 'Type', 'Alarms', ['Last message', 'num']]} />
+                <Heads columns={['Resource', ['Type', 'hide-phone'], 'Alarms', ['Last message', 'num']]} />
                 <tbody>
                   {values.map(({ id, name, resourceTypeId, lastMessageTimestamp: last }) => (
                     <tr key={id}>
@@ -106,7 +106,9 @@ function ResourceList() {
                         <a href={to('resources', id)}>{id}</a>
                         {typeof name === 'string' && name !== id && <span class="dim"> {name}</span>}
                       </td>
-                      <td>{typeof resourceTypeId === 'string' ? resourceTypeId : <span class="dim">none</span>}</td>
+                      <td class="hide-phone">
+                        {typeof resourceTypeId === 'string' ? resourceTypeId : <span class="dim">none</span>}
+                      </td>
                       <td>
                         {alarms.has(id) ? (
                           <span class="bad strong">{alarms.get(id)} active</span>

@@ -13,7 +13,7 @@ import { Lanes } from '../plot/lanes.tsx'
 import { setQuery } from '../router.ts'
 import { api } from '../session.ts'
 import { zone } from '../settings.ts'
-import { wantedOf } from '../words/rules.ts'
+import { metricOf, wantedOf } from '../words/rules.ts'
 import { type Course, RANGE_NAMES, type ShownRange } from './task-course.ts'
 
 export interface TaskDayProps {
@@ -26,13 +26,12 @@ export interface TaskDayProps {
 }
 
 /** Returns the metric that a sensor reads, and its limit. */
-function metricOf(
-  node: ViewNode | undefined,
-): { readonly metric: string; readonly limit: number | undefined } | undefined {
-  const parameter = node?.properties['parameter'] ?? node?.properties['metric']
-  if (typeof parameter !== 'string') return undefined
-  const limit = node?.properties['threshold']
-  return { metric: parameter, limit: typeof limit === 'number' ? limit : undefined }
+function measuredBy({
+  properties,
+}: ViewNode): { readonly metric: string; readonly limit: number | undefined } | undefined {
+  const metric = metricOf(properties)
+  const limit = properties['threshold']
+  return metric === undefined ? undefined : { metric, limit: typeof limit === 'number' ? limit : undefined }
 }
 
 /** Returns the states of a node that its edges want. */
@@ -45,7 +44,7 @@ function matchesOf(rule: RuleView, label: string): readonly string[] {
 export function TaskDay({ task, rule, states, keptSince, range, course }: TaskDayProps) {
   const { name, from, until, end } = range
   const { value: at } = past
-  const main = rule.nodes.map(metricOf).find((one) => one !== undefined)
+  const main = rule.nodes.map(measuredBy).find((one) => one !== undefined)
   const { resource } = task
   const series = useLoad(
     async () =>

@@ -27,7 +27,7 @@ export function TaskHistory({ task, round }: { readonly task: TaskEntity; readon
       {calls.length > 0 && (
         <Scroll label="History">
           <table class="tight">
-            <Heads columns={['Fired', 'Node', 'Call', 'Result']} />
+            <Heads columns={['Fired', 'Node', ['Call', 'hide-phone'], 'Result']} />
             <tbody>
               {calls.map(({ id, node, createTime, plug, status, attempts, message, error: failure }) => (
                 <tr key={id}>
@@ -39,7 +39,7 @@ export function TaskHistory({ task, round }: { readonly task: TaskEntity; readon
                   <td>
                     <code>{node}</code>
                   </td>
-                  <td class="second">{plug}</td>
+                  <td class="second hide-phone">{plug}</td>
                   <td>
                     {status}
                     {attempts > 1 && `, attempt ${attempts}`}

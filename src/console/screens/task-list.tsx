@@ -97,7 +97,7 @@ export function TaskList() {
               <Heads
                 columns={[
                   'Task',
-                  'Resource',
+                  ['Resource', 'hide-phone'],
                   ['Template', 'hide-phone'],
                   'Status',
                   ['Inputs', 'num hide-phone'],
@@ -125,8 +125,9 @@ function Row({ task }: { readonly task: TaskEntity }) {
     <tr>
       <td>
         <a href={to('tasks', ID)}>{name}</a>
+        {resource !== undefined && <div class="dim show-phone">{resource}</div>}
       </td>
-      <td>
+      <td class="hide-phone">
         {resource === undefined ? <span class="dim">none</span> : <a href={to('resources', resource)}>{resource}</a>}
       </td>
       <td class="hide-phone">

@@ -16,6 +16,7 @@ import { useIsNarrow } from '../parts/narrow.ts'
 import { query, setQuery, to, withQuery } from '../router.ts'
 import { api, may } from '../session.ts'
 import { zone } from '../settings.ts'
+import { useUnits } from '../units.ts'
 import { nameCrumb } from '../shell/crumb-names.ts'
 import { messageOf } from '../words/errors.ts'
 import { healthText, lastFiring, pastSentence, taskAnswer, timerText } from '../words/task.ts'
@@ -59,6 +60,7 @@ function Loaded({
     [live.states, course, past.value],
   )
   const isNarrow = useIsNarrow()
+  const units = useUnits(task.resource)
   const chosen =
     query.value.get('node') ??
     lastFiring(rule, states)?.label ??
@@ -105,7 +107,7 @@ function Loaded({
         {may('operate') && <StartStop task={task} reload={reload} />}
       </Answer>
       <Problem text={live.error ?? error ?? trouble} retry={reload} />
-      <div class="split">
+      <div class="split task">
         <div class="stack">
           <Panel title="Rule" aside={<StateLegend />}>
             <div class="graph-frame">
@@ -119,6 +121,7 @@ function Loaded({
                   zone={zone.value}
                   isNarrow={isNarrow}
                   selected={chosen}
+                  units={units}
                   onSelect={(label) => setQuery({ node: label })}
                 />
               )}

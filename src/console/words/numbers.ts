@@ -12,6 +12,11 @@ export function wordOf(count: number): string {
   return SMALL[count] ?? count.toLocaleString('en')
 }
 
+/** Returns a value with its unit, if there is one. */
+export function quantityText(value: unknown, unit: string | undefined): string {
+  return unit === undefined || typeof value !== 'number' ? valueText(value) : `${valueText(value)} ${unit}`
+}
+
 /** Returns a value as short text: numbers with at most four significant places behind the point. */
 export function valueText(value: unknown): string {
   if (typeof value === 'number') {

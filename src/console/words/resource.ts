@@ -1,20 +1,21 @@
 /** A resource in words. */
-import { countText, valueText } from './numbers.ts'
+import { NO_UNITS, type Units } from './units.ts'
+import { countText, quantityText } from './numbers.ts'
 import { lengthText } from './times.ts'
 
 export interface ResourceFacts {
   readonly id: string
   readonly latest: readonly { readonly metric: string; readonly value: unknown; readonly time: number }[]
   readonly alarms: number
-  readonly tasks: number
+  readonly units?: Units
   readonly now: number
 }
 
 /** Returns how a resource is: its newest values, then its alarms. */
-export function resourceAnswer({ id, latest, alarms, now }: ResourceFacts): string {
+export function resourceAnswer({ id, latest, alarms, now, units = NO_UNITS }: ResourceFacts): string {
   const newest = Math.max(...latest.map(({ time }) => time))
   const numbers = latest.filter(({ value, time }) => typeof value === 'number' && time === newest).slice(0, 2)
-  const values = numbers.map(({ metric, value }) => `${metric} ${valueText(value)}`).join(' and ')
+  const values = numbers.map(({ metric, value }) => `${metric} ${quantityText(value, units.get(metric))}`).join(' and ')
   const and = alarms === 0 ? '' : `, and has ${countText(alarms, 'active alarm')}`
   if (latest.length === 0) return `${id} has sent nothing${and}`
   const age = now - newest

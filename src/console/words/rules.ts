@@ -1,6 +1,6 @@
 /** Nodes and triggers of a rule in words. */
 import type { RuleView, ViewNode, ViewTrigger } from '../graph/rule-view.ts'
-import { cut, valueText } from './numbers.ts'
+import { cut, quantityText, valueText } from './numbers.ts'
 import { lengthText } from './times.ts'
 
 /** Returns the state that each parent of an edge must have for the edge to match, or none when any does. */
@@ -22,13 +22,19 @@ export function conditionText({ states, change, begins, ends, coolDown }: ViewTr
 
 const COMPARED = ['threshold', 'limit', 'thresholds', 'lowerBound', 'upperBound']
 
+/** Returns the metric that a sensor reads, if its properties name one. */
+export function metricOf(properties: Readonly<Record<string, unknown>>): string | undefined {
+  const metric = properties['parameter'] ?? properties['metric']
+  return typeof metric === 'string' ? metric : undefined
+}
+
 /** Returns what a sensor looks at, from its properties: a limit, a condition, or the first of them. */
-export function propertyText({ what, properties }: ViewNode): string {
+export function propertyText({ what, properties }: ViewNode, unit?: string): string {
   const entries = Object.entries(properties)
   const condition = properties['condition'] ?? properties['expression']
   if (condition !== undefined) return typeof condition === 'string' ? condition : logicText(condition)
   const limit = entries.find(([name]) => COMPARED.includes(name))
-  if (limit !== undefined) return `${limit[0] === 'threshold' ? 'limit' : limit[0]} ${valueText(limit[1])}`
+  if (limit !== undefined) return `${limit[0] === 'threshold' ? 'limit' : limit[0]} ${quantityText(limit[1], unit)}`
   const first = entries.find(([, value]) => typeof value !== 'object')
   return first === undefined ? what : `${first[0]} ${valueText(first[1])}`
 }

@@ -37,11 +37,13 @@ import {
   type FieldSetHistory,
   type NotRunCounts,
   type UnknownMessages,
+  ALL_RAN,
+  type FiredAfter,
+  type NotRun,
 } from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'

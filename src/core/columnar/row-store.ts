@@ -8,7 +8,7 @@ import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import type { FieldSetHistory } from './field-set-history.ts'
+import type { FieldSetHistory, FiredAfter, NotRun } from './field-set-history.ts'
 import { RowFieldSets } from './row-field-sets.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
@@ -29,6 +29,8 @@ import {
   objectsAt,
   HANDLE,
   MISSED,
+  PLUG,
+  PROPERTIES,
   notRunAt,
   PRIOR,
   SILENT,
@@ -36,8 +38,8 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 import { edgeBitsOf, edgesOf, edgesTo, followingOf, type Following } from './followings.ts'
-import type { FiredAfter, NotRun } from './not-run.ts'
 
 /**
  * Special entries of the table: not determined yet, and no consequences. Higher entries are indexes in `followings`.
@@ -189,6 +191,26 @@ export class RowStore {
     this.freed++
   }
 
+  /** Sets all objects of a new row. Its numbers are set from the task's state. */
+  setUp(row: number, handle: Attached): void {
+    const { objects, shape } = this
+    const own = row * this.layout.objects
+    for (let o = 0; o < this.layout.objects; o++) objects[own + o] = undefined
+    objects[own + HANDLE] = handle
+    const { graph, properties } = handle.task.model
+    for (const [i, { call }] of graph.actuators.entries()) {
+      const { prepared, constant } = properties.of(call)
+      const place = own + objectsAt(i)
+      objects[place + PLUG] = call.plug
+      objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
+    }
+    for (const [i, sensor] of shape.sensors.entries()) {
+      if (!isCalled(sensor)) continue
+      const { call } = graph.sensors[sensor.slot] as SensorNode
+      this.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
+    }
+  }
+
   /** Sets a row from a full state that has just processed message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
@@ -235,7 +257,7 @@ export class RowStore {
   }
 
   /** Returns what a call needs, shared by consecutive rows of one graph. */
-  sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
+  #sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
     if (known?.call === call && known.own === own) return known
     const properties = own.prepared === undefined ? own.constant : undefined

@@ -34,7 +34,6 @@ import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
-import { setUpRow } from './new-row.ts'
 import { ActuatorCalls } from './actuator-calls.ts'
 import { effectOf } from './row-effects.ts'
 import { makeSeen, type RowEffect } from './seen-task.ts'
@@ -92,7 +91,7 @@ export class RuleBatch implements RowEvents, Batch {
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock, isStamped)
     this.oddGates = this.#rows.oddGates
-    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog)
+    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog, generate)
     this.#host = host
     this.#recorder = new FiringRecorder(this.#rows, model, host)
     this.#records = new RowRecords(this.#rows, model, host)
@@ -124,7 +123,7 @@ export class RuleBatch implements RowEvents, Batch {
       acts: false,
       failed: [],
     }
-    setUpRow(rows, handle)
+    rows.setUp(row, handle)
     rows.offsets[row] = handle.offset
     rows.unknownAt[row] = this.#unknown.placeIn(task.state, 0)
     this.#forget(row)
