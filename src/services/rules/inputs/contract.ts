@@ -84,7 +84,7 @@ export interface KeptView {
   readonly now: number
 }
 
-/** `first` and `last`: positions of the entries, including those that are not kept; undefined: no entries. */
+/** `first` and `last`: positions of the entries, including entries that are not kept; undefined: no entries. */
 export interface LoggedInputs {
   readonly inputs: readonly KeptInput[]
   readonly first: number | undefined

@@ -71,6 +71,8 @@ export const SEGMENT_SIZES: SegmentSizes = { entries: 65_536, characters: 33_554
 /** ms between two rounds */
 const ROUND_MS = 5_000
 const PAGE = 1_000
+/** number of latest entries whose length is measured in each round */
+const MEASURED = 8
 /** number of deleted resources that causes a purge before the hourly one */
 const MAX_DELETED = 500
 
@@ -91,7 +93,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
   #retired: string[] = []
   #flushedAt: number
   #purgedAt: number
-  /** approximate characters per entry, from the latest segment */
+  /** approximate characters per entry: of the latest segment, or of the latest entries if these are longer */
   #entryLength = 200
   readonly #checkpoints = new CheckpointWriter()
 
@@ -206,6 +208,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
   async #round(all: boolean): Promise<void> {
     await this.#opened
     if (this.#isClosed && !all) return
+    await this.#measure()
     let isFlushed = false
     while (all ? this.#behind > 0 : this.#isWorthIt) {
       await this.#flush()
@@ -216,6 +219,16 @@ export class InputKeeper implements KeptInputs, KeptSource {
     await this.#drop()
     await this.#purge(all)
     if (isFlushed) await this.#options.log.pruner.prune(false)
+  }
+
+  /** Keeps the log short when messages become larger. */
+  async #measure(): Promise<void> {
+    const { log } = this.#options
+    const count = Math.min(MEASURED, this.#behind)
+    if (count <= 0) return
+    const entries = await log.log.read(PARTITION, log.position - count, count)
+    const characters = entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)
+    this.#entryLength = Math.max(this.#entryLength, characters / count)
   }
 
   get #behind(): number {
