@@ -1,5 +1,6 @@
 /** Starts the console. */
 import { render } from 'preact'
+import { API } from './base.ts'
 import { startClock } from './connection.ts'
 import { startKeys } from './keys.ts'
 import { startAlarms } from './open-alarms.ts'
@@ -10,7 +11,7 @@ import { App } from './shell/app.tsx'
 
 applyTheme()
 startRouter()
-startClock()
+startClock(() => fetch(`${API}/health`))
 startKeys()
 startAlarms()
 void startSession()

@@ -2,10 +2,10 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { Alarm } from '#services/alarms/contract'
 import { API } from './base.ts'
-import { restored } from './connection.ts'
+import { now, restored } from './connection.ts'
 import { follow } from './loading.ts'
 import { api, may, session, sessionFetch } from './session.ts'
-import { bySeverity } from './words/alarms.ts'
+import { bySeverity, needsAction } from './words/alarms.ts'
 import { messageOf } from './words/errors.ts'
 
 /** undefined until the first answer */
@@ -18,7 +18,7 @@ export const alarmRound = signal(0)
 const MOST = 500
 
 export const unacknowledged = computed(() =>
-  (openAlarms.value ?? []).filter(({ status }) => status === 'ACTIVE').sort(bySeverity),
+  (openAlarms.value ?? []).filter((alarm) => needsAction(alarm, now.value)).sort(bySeverity),
 )
 
 export async function loadAlarms(): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the console computes from states, events and texts. */
 import { describe, expect, it } from 'vitest'
-import { keysOf, patched, placeOf, recorded, written } from '../../src/console/editor-document.ts'
+import { keysOf, patched, placeOf, recorded, written } from '../../src/console/editor/document.ts'
 import { layered, stacked } from '../../src/console/graph/layout.ts'
 import {
   apply,

@@ -171,12 +171,17 @@ const alarm = (severity: string, status: string, creationTime = '2026-01-15T12:0
 describe('alarms', () => {
   it.each([
     [[], 'No alarm is active'],
-    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged'],
+    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged or snoozed'],
+    [
+      [{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-16T00:00:00Z' }],
+      'No alarm needs action; 1 is acknowledged or snoozed',
+    ],
+    [[{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-14T00:00:00Z' }], '1 alarm needs action'],
     [[alarm('MAJOR', 'ACTIVE')], '1 alarm needs action'],
     [[alarm('CRITICAL', 'ACTIVE')], '1 alarm needs action, critical'],
     [[alarm('CRITICAL', 'ACTIVE'), alarm('MINOR', 'ACTIVE')], '2 alarms need action, one of them critical'],
   ])('%#: %s', (open, text) => {
-    expect(alarmsAnswer(open)).toBe(text)
+    expect(alarmsAnswer(open, NOON)).toBe(text)
   })
 
   it('stand by severity, then age', () => {

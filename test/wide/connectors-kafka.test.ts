@@ -164,7 +164,7 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     })) {
       await client.connectors.sources.put(name, { ...source('safe'), connection })
       expect(await client.connectors.sources.test(name), name).toEqual({ ok: true, found: ['safe'] })
-      await expect.poll(async () => (await status(client, name)).accepted, name).toBe(1)
+      await expect.poll(async () => (await status(client, name)).accepted, { message: name }).toBe(1)
       await client.connectors.sources.remove(name)
     }
     const refusals = {
@@ -176,7 +176,7 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     for (const [name, [connection, reason]] of Object.entries(refusals)) {
       await client.connectors.sources.put(name, { ...source('safe'), connection })
       expect((await client.connectors.sources.test(name)).problem, name).toMatch(reason)
-      await expect.poll(async () => (await status(client, name)).lastError?.message, name).toMatch(reason)
+      await expect.poll(async () => (await status(client, name)).lastError?.message, { message: name }).toMatch(reason)
     }
     await kill()
   })

@@ -1,4 +1,8 @@
 /** Marks of states and severities: shapes that read the same without colour. */
+import { now } from '../connection.ts'
+import { zone } from '../settings.ts'
+import { isSnoozed } from '../words/alarms.ts'
+import { timeText } from '../words/times.ts'
 
 export type Match = 'match' | 'no match' | 'unknown'
 
@@ -58,9 +62,19 @@ export function severityWord(severity: string): string {
   return severity.charAt(0) + severity.slice(1).toLowerCase()
 }
 
-/** State of an alarm: disc filled while active, hollow when cleared; a ring until it is acknowledged. */
-export function AlarmState({ status }: { status: string }) {
+/** State of an alarm: disc filled while active, hollow when cleared; a ring until it is acknowledged; an hourglass. */
+export function AlarmState({ status, snoozed }: { status: string; snoozed: string | undefined }) {
   const isOpen = status !== 'CLEARED'
+  if (isSnoozed(snoozed, now.value)) {
+    return (
+      <span class="alarm-state">
+        <svg class="icon" width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
+          <path d="M5 3h8L9 9l4 6H5l4-6-4-6Z" />
+        </svg>
+        Snoozed until {timeText(Date.parse(snoozed), zone.value, now.value)}
+      </span>
+    )
+  }
   return (
     <span class="alarm-state">
       <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">

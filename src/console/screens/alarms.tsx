@@ -1,5 +1,5 @@
 /** The alarms, with the explanation and history of the selected one; alarms that need action come first. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Alarm } from '#services/alarms/contract'
 import type { ExplanationText } from '#services/rules/contract'
 import { now } from '../connection.ts'
@@ -9,18 +9,50 @@ import { alarmRound, alarmsError, loadAlarms, openAlarms, openTotal } from '../o
 import { Age, Answer, Empty, Panel, Problem, Time } from '../parts/layout.tsx'
 import { AlarmState, Severity, severityWord } from '../parts/marks.tsx'
 import { go, path, query, setQuery, to, withQuery } from '../router.ts'
-import { api, may } from '../session.ts'
+import { api, may, session } from '../session.ts'
 import { nameCrumb } from '../shell/crumb-names.ts'
-import { alarmsAnswer, bySeverity, historyLine, whySentence } from '../words/alarms.ts'
+import { alarmsAnswer, bySeverity, historyLine, isSnoozed, needsAction, whySentence } from '../words/alarms.ts'
 import { countText } from '../words/numbers.ts'
 import { lengthText } from '../words/times.ts'
-import { changeStatus } from './acknowledge.ts'
+import { assignToMe, changeStatus, snooze } from './change-alarm.ts'
 import { Why } from './why.tsx'
 
 const TABS = ['action', 'active', 'cleared'] as const
 type Tab = (typeof TABS)[number]
 const NAMES: Readonly<Record<Tab, string>> = { action: 'Need action', active: 'Active', cleared: 'Cleared' }
 const CLEARED = 100
+const HOUR = 3_600_000
+const SNOOZES = [
+  ['30 min', HOUR / 2],
+  ['1 h', HOUR],
+  ['8 h', 8 * HOUR],
+  ['24 h', 24 * HOUR],
+] as const
+const HINTS = [
+  ['j', 'next'],
+  ['k', 'previous'],
+  ['a', 'acknowledge'],
+  ['m', 'assign to me'],
+  ['s', 'snooze'],
+  ['x', 'clear'],
+  ['z', 'undo'],
+] as const
+
+/** Hides alarms that appear while `isHeld`, so that no row moves under the pointer. */
+function useHeld(list: readonly Alarm[] | undefined, isHeld: boolean) {
+  const known = useRef<ReadonlySet<string>>(new Set())
+  const [, released] = useState(0)
+  if (!isHeld || known.current.size === 0) known.current = new Set((list ?? []).map(({ id }) => id))
+  const shown = (list ?? []).filter(({ id }) => known.current.has(id))
+  return {
+    shown,
+    waiting: (list ?? []).length - shown.length,
+    release: () => {
+      known.current = new Set((list ?? []).map(({ id }) => id))
+      released((round) => round + 1)
+    },
+  }
+}
 
 export function Alarms() {
   const { value: open } = openAlarms
@@ -33,12 +65,15 @@ export function Alarms() {
         : undefined,
     [tab, alarmRound.value],
   )
-  const all = [...(open ?? [])].sort(bySeverity)
-  const action = all.filter(({ status }) => status === 'ACTIVE')
-  const handled = all.filter(({ status }) => status !== 'ACTIVE')
+  const [isHeld, setHeld] = useState(false)
+  const { shown: visible, waiting, release } = useHeld(open, isHeld)
+  const all = [...visible].sort(bySeverity)
+  const action = all.filter((alarm) => needsAction(alarm, now.value))
+  const aside = all.filter(({ snoozeUntil }) => isSnoozed(snoozeUntil, now.value))
+  const handled = all.filter((alarm) => !action.includes(alarm) && !aside.includes(alarm))
   const lists: Readonly<Record<Tab, readonly Alarm[]>> = {
     action,
-    active: [...action, ...handled],
+    active: [...action, ...handled, ...aside],
     cleared: cleared.data?.alarms ?? [],
   }
   const shown = lists[tab]
@@ -52,23 +87,30 @@ export function Alarms() {
   const choose = (alarm: Alarm | undefined): void => {
     if (alarm !== undefined) go(withQuery(to('alarms', alarm.id), { show: asked ?? undefined }))
   }
-  const change = (alarm: Alarm | undefined, status: Alarm['status']): void => {
-    if (alarm === undefined || !may('operate') || alarm.status === status) return
-    void changeStatus(alarm, status)
+  const change: Change = {
+    status: (alarm, status) => alarm.status !== status && void changeStatus(alarm, status),
+    assign: (alarm) => void assignToMe(alarm),
+    snooze: (alarm, ms) => void snooze(alarm, ms),
+  }
+  const act = (run: (alarm: Alarm) => void) => () => {
+    if (chosen !== undefined && may('operate') && chosen.status !== 'CLEARED') run(chosen)
   }
   useKeys(
     [
       { keys: 'j', does: 'next alarm', run: () => choose(shown[Math.min(shown.length - 1, index + 1)]) },
       { keys: 'k', does: 'previous alarm', run: () => choose(shown[Math.max(0, index - 1)]) },
-      { keys: 'a', does: 'acknowledge', run: () => change(chosen, 'ACKNOWLEDGED') },
-      { keys: 'x', does: 'clear', run: () => change(chosen, 'CLEARED') },
+      { keys: 'a', does: 'acknowledge', run: act((alarm) => change.status(alarm, 'ACKNOWLEDGED')) },
+      { keys: 'm', does: 'assign to me', run: act(change.assign) },
+      { keys: 's', does: 'snooze for an hour', run: act((alarm) => change.snooze(alarm, HOUR)) },
+      { keys: 'x', does: 'clear', run: act((alarm) => change.status(alarm, 'CLEARED')) },
+      { keys: 'n', does: 'show new alarms', run: release },
     ],
-    [shown.map(({ id, status }) => id + status).join(' '), index, asked],
+    [shown.map(({ id, revision }) => `${id} ${revision}`).join(' '), index, asked, waiting],
   )
   return (
     <>
       <Answer
-        title={open === undefined ? 'Alarms' : alarmsAnswer(open)}
+        title={open === undefined ? 'Alarms' : alarmsAnswer(open, now.value)}
         more={
           openTotal.value > all.length
             ? `The newest ${all.length} of ${openTotal.value.toLocaleString('en')} are shown.`
@@ -77,7 +119,12 @@ export function Alarms() {
       />
       <Problem text={alarmsError.value ?? cleared.error} retry={() => void loadAlarms()} />
       <div class="split">
-        <section class="panel" aria-label="Alarm list">
+        <section
+          class="panel"
+          aria-label="Alarm list"
+          onPointerEnter={() => setHeld(true)}
+          onPointerLeave={() => setHeld(false)}
+        >
           <div class="tabs" role="group" aria-label="Show">
             {TABS.map((one) => (
               <button type="button" key={one} aria-pressed={one === tab} onClick={() => setQuery({ show: one })}>
@@ -85,6 +132,11 @@ export function Alarms() {
               </button>
             ))}
           </div>
+          {waiting > 0 && (
+            <button type="button" class="quiet fresh" onClick={release}>
+              {waiting} new <kbd>n</kbd>
+            </button>
+          )}
           {open !== undefined && shown.length === 0 && (
             <Empty title={tab === 'cleared' ? 'No alarm was cleared yet' : 'No alarm is active'}>
               <p>A rule raises an alarm with the actuator createAlarm; a program raises one by POST /alarm/alarms.</p>
@@ -101,36 +153,34 @@ export function Alarms() {
                     ? undefined
                     : at === 0 && action.length > 0
                       ? 'Need action'
-                      : at === action.length
+                      : at === action.length && handled.length > 0
                         ? 'Being handled'
-                        : undefined
+                        : at === action.length + handled.length
+                          ? 'Set aside'
+                          : undefined
                 }
                 choose={() => choose(alarm)}
               />
             ))}
           </ul>
           <p class="key-hints" aria-hidden="true">
-            <span>
-              <kbd>j</kbd> next
-            </span>
-            <span>
-              <kbd>k</kbd> previous
-            </span>
-            <span>
-              <kbd>a</kbd> acknowledge
-            </span>
-            <span>
-              <kbd>x</kbd> clear
-            </span>
-            <span>
-              <kbd>z</kbd> undo
-            </span>
+            {HINTS.map(([key, does]) => (
+              <span key={key}>
+                <kbd>{key}</kbd> {does}
+              </span>
+            ))}
           </p>
         </section>
         {(chosen !== undefined || isElsewhere) && <Detail id={chosen?.id ?? chosenId ?? ''} change={change} />}
       </div>
     </>
   )
+}
+
+interface Change {
+  status(alarm: Alarm, status: 'ACKNOWLEDGED' | 'CLEARED'): void
+  assign(alarm: Alarm): void
+  snooze(alarm: Alarm, ms: number): void
 }
 
 interface RowProps {
@@ -141,12 +191,13 @@ interface RowProps {
 }
 
 function Row({ alarm, isChosen, heading, choose }: RowProps) {
-  const { severity, status, text, type, source, count, timestamp } = alarm
+  const { severity, status, text, type, source, count, timestamp, assignee, snoozeUntil } = alarm
+  const isWaiting = needsAction(alarm, now.value)
   return (
     <>
       {heading !== undefined && <li class="section">{heading}</li>}
-      <li class={`alarm${status === 'ACTIVE' ? ' unack' : ''}${isChosen ? ' chosen' : ''}`}>
-        <Severity of={severity} isQuiet={status !== 'ACTIVE'} />
+      <li class={`alarm${isWaiting ? ' unack' : ''}${isChosen ? ' chosen' : ''}`}>
+        <Severity of={severity} isQuiet={!isWaiting} />
         <div>
           <button type="button" class="title" aria-current={isChosen} onClick={choose}>
             {text}
@@ -154,9 +205,10 @@ function Row({ alarm, isChosen, heading, choose }: RowProps) {
           <div class="sub">
             {source.id} · {type}
             {count > 1 && ` · ${countText(count, 'time')}`}
+            {assignee !== undefined && ` · ${assignee}`}
           </div>
         </div>
-        <AlarmState status={status} />
+        <AlarmState status={status} snoozed={snoozeUntil} />
         <span class="age">
           <Age at={Date.parse(timestamp)} />
         </span>
@@ -167,7 +219,7 @@ function Row({ alarm, isChosen, heading, choose }: RowProps) {
 
 interface DetailProps {
   readonly id: string
-  change(alarm: Alarm, status: Alarm['status']): void
+  readonly change: Change
 }
 
 function Detail({ id, change }: DetailProps) {
@@ -178,31 +230,52 @@ function Detail({ id, change }: DetailProps) {
     if (fresh !== undefined) nameCrumb(id, fresh.text)
   }, [fresh?.text])
   if (fresh === undefined) return error === undefined ? <div /> : <Problem text={error} />
-  const { severity, text, source, type, count, creationTime, lastTriggeredTime, assignee, history } = fresh
-  const status = known?.status ?? fresh.status
-  const alarmNow = { ...fresh, status }
+  const { severity, text, source, type, count, creationTime, lastTriggeredTime, history } = fresh
+  const { status, assignee, snoozeUntil } = known ?? fresh
+  const alarmNow = known ?? fresh
+  const isAside = isSnoozed(snoozeUntil, now.value)
   return (
     <Panel
       as="aside"
       title={
         <span class="row">
-          <Severity of={severity} isQuiet={status !== 'ACTIVE'} /> {severityWord(severity)}
+          <Severity of={severity} isQuiet={!needsAction(alarmNow, now.value)} /> {severityWord(severity)}
         </span>
       }
-      aside={<AlarmState status={status} />}
+      aside={<AlarmState status={status} snoozed={snoozeUntil} />}
     >
       <div class="pad stack">
         <p class="why-sentence strong">{text}</p>
         {may('operate') && status !== 'CLEARED' && (
           <div class="triage">
             {status === 'ACTIVE' && (
-              <button type="button" class="primary" onClick={() => change(alarmNow, 'ACKNOWLEDGED')}>
+              <button type="button" class="primary" onClick={() => change.status(alarmNow, 'ACKNOWLEDGED')}>
                 Acknowledge <kbd>a</kbd>
               </button>
             )}
-            <button type="button" onClick={() => change(alarmNow, 'CLEARED')}>
+            <select
+              aria-label="Snooze"
+              value=""
+              onChange={({ currentTarget }) => {
+                change.snooze(alarmNow, Number(currentTarget.value))
+                currentTarget.value = ''
+              }}
+            >
+              <option value="">{isAside ? 'Snooze again' : 'Snooze'} …</option>
+              {SNOOZES.map(([name, ms]) => (
+                <option key={name} value={ms}>
+                  for {name}
+                </option>
+              ))}
+            </select>
+            <button type="button" onClick={() => change.status(alarmNow, 'CLEARED')}>
               Clear <kbd>x</kbd>
             </button>
+            {assignee !== session.value?.user && (
+              <button type="button" onClick={() => change.assign(alarmNow)}>
+                Assign to me <kbd>m</kbd>
+              </button>
+            )}
           </div>
         )}
         <dl class="facts">

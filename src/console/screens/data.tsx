@@ -91,7 +91,10 @@ export function Data() {
           ) : (
             <>
               From <Time at={line.from} /> until <Time at={line.until} />
-              {line.freq === undefined ? ', raw samples' : `, in buckets of ${BUCKETS.find(([one]) => one === line.freq)?.[1] ?? line.freq}`}.
+              {line.freq === undefined
+                ? ', raw samples'
+                : `, in buckets of ${BUCKETS.find(([one]) => one === line.freq)?.[1] ?? line.freq}`}
+              .
             </>
           )
         }

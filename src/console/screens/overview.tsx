@@ -14,7 +14,7 @@ import { countBySlot, FLOOD } from '../words/alarms.ts'
 import { countText } from '../words/numbers.ts'
 import { overviewAnswer } from '../words/overview.ts'
 import { healthText } from '../words/task.ts'
-import { acknowledge } from './acknowledge.ts'
+import { changeStatus } from './change-alarm.ts'
 
 const HOUR = 3_600_000
 const SLOT = 600_000
@@ -95,7 +95,7 @@ export function Overview() {
         <Panel title="Needs action" aside="most severe first, then oldest">
           {isLoaded && action.length + bad.length === 0 && (
             <Empty title="Nothing needs a person">
-              <p>Active alarms that nobody has acknowledged, and tasks that fail or lag, appear here.</p>
+              <p>Active alarms that no user has acknowledged, and tasks that fail or lag, appear here.</p>
             </Empty>
           )}
           <ul class="items">
@@ -116,7 +116,7 @@ export function Overview() {
                     Why
                   </a>
                   {may('operate') && (
-                    <button type="button" class="small" onClick={() => void acknowledge(alarm)}>
+                    <button type="button" class="small" onClick={() => void changeStatus(alarm, 'ACKNOWLEDGED')}>
                       Acknowledge
                     </button>
                   )}

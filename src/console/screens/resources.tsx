@@ -106,7 +106,9 @@ function ResourceList() {
                         <a href={to('resources', id)}>{id}</a>
                         {typeof name === 'string' && name !== id && <span class="dim"> {name}</span>}
                       </td>
-                      <td class="hide-phone">{typeof resourceTypeId === 'string' ? resourceTypeId : <span class="dim">none</span>}</td>
+                      <td class="hide-phone">
+                        {typeof resourceTypeId === 'string' ? resourceTypeId : <span class="dim">none</span>}
+                      </td>
                       <td>
                         {alarms.has(id) ? (
                           <span class="bad strong">{alarms.get(id)} active</span>

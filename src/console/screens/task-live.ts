@@ -2,11 +2,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TaskStateView } from '#services/rules/contract'
+import { gap } from '../connection.ts'
 import { past } from '../instant.ts'
 import { apply, fromView, type NodeStates, type ShownEvent } from '../graph/node-states.ts'
 import { follow } from '../loading.ts'
+import { done } from '../parts/undo.tsx'
 import { api } from '../session.ts'
 import { messageOf } from '../words/errors.ts'
+import { countText } from '../words/numbers.ts'
 
 export interface TaskStates {
   readonly states: NodeStates
@@ -71,7 +74,21 @@ export function useTaskStates(id: string): TaskStates {
       waiting = []
       states.value = next
     }
+    let caughtUp = 0
+    let telling: ReturnType<typeof setTimeout> | undefined
+    const noteGap = ({ time }: ShownEvent): void => {
+      const { value: missed } = gap
+      if (missed === null || time < missed.from || time > missed.until) return
+      caughtUp++
+      clearTimeout(telling)
+      telling = setTimeout(() => {
+        done(`Live again, after ${countText(caughtUp, 'event')} that came meanwhile`)
+        caughtUp = 0
+        gap.value = null
+      }, 500)
+    }
     const take = (event: ShownEvent): void => {
+      noteGap(event)
       waiting.push(event)
       frame ||= requestAnimationFrame(draw)
       if (DECIDES.has(event.type)) timer ??= setTimeout(() => ((timer = undefined), round.value++), PAUSE)
@@ -89,6 +106,7 @@ export function useTaskStates(id: string): TaskStates {
       ending.abort()
       cancelAnimationFrame(frame)
       clearTimeout(timer)
+      clearTimeout(telling)
     }
   }, [id, at === null])
   useEffect(() => {

@@ -28,7 +28,7 @@ const SCREENS: Readonly<Record<string, () => Promise<Screen>>> = {
   tasks: async () => (await import('../screens/tasks.tsx')).Tasks,
   resources: async () => (await import('../screens/resources.tsx')).Resources,
   data: async () => (await import('../screens/data.tsx')).Data,
-  editor: async () => (await import('../screens/editor.tsx')).Editor,
+  editor: async () => (await import('../editor/editor.tsx')).Editor,
   rehearsal: async () => (await import('../screens/rehearsal.tsx')).Rehearsals,
   operations: async () => (await import('../screens/operations.tsx')).Operations,
 }
@@ -221,7 +221,8 @@ function LostConnection() {
   return (
     <div class="banner" role="alert">
       <Icon name="problem" />
-      Connection lost. Shown as of {clockText(broken.since, zone.value)};{' '}
+      {broken.isBusy ? 'The host is busy, starting or stopping.' : 'Connection lost.'} Shown as of{' '}
+      {clockText(broken.since, zone.value)};{' '}
       {broken.seconds > 0 ? `trying again in ${broken.seconds} s` : 'trying again'}
     </div>
   )

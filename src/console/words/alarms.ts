@@ -7,6 +7,16 @@ export interface AlarmLike {
   readonly status: string
   readonly creationTime: string
   readonly lastTriggeredTime: string
+  readonly snoozeUntil?: string
+}
+
+/** Whether a person has to do something about it now. */
+export function needsAction({ status, snoozeUntil }: AlarmLike, now: number): boolean {
+  return status === 'ACTIVE' && !isSnoozed(snoozeUntil, now)
+}
+
+export function isSnoozed(until: string | undefined, now: number): until is string {
+  return until !== undefined && Date.parse(until) > now
 }
 
 const ORDER = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING']
@@ -21,12 +31,12 @@ export function bySeverity(a: AlarmLike, b: AlarmLike): number {
 }
 
 /** Returns the answer of the alarm screen. */
-export function alarmsAnswer(open: readonly AlarmLike[]): string {
-  const waiting = open.filter(({ status }) => status === 'ACTIVE')
+export function alarmsAnswer(open: readonly AlarmLike[], now: number): string {
+  const waiting = open.filter((alarm) => needsAction(alarm, now))
   if (waiting.length === 0) {
     return open.length === 0
       ? 'No alarm is active'
-      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged`
+      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged or snoozed`
   }
   const critical = waiting.filter(({ severity }) => severity === 'CRITICAL').length
   const needs = waiting.length === 1 ? 'needs' : 'need'

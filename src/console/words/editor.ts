@@ -18,6 +18,14 @@ export function editorAnswer(problems: readonly EditorProblem[] | undefined, syn
     : 'This draft can run'
 }
 
+/** Returns how two changes of one rule go together. */
+export function conflictAnswer(differences: number, conflicts: number): string {
+  const count = countText(differences, 'difference')
+  return conflicts === 0
+    ? `Changed by two users: ${count}, none of them in conflict`
+    : `Changed by two users: ${count}, ${conflicts === differences ? 'in conflict' : `${conflicts} in conflict`}`
+}
+
 export function problemText({ message, suggestion }: EditorProblem): string {
   const text = suggestion === undefined ? message : `${message}: ${suggestion}`
   return /[.?!]$/.test(text) ? text : `${text}.`

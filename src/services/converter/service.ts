@@ -21,9 +21,8 @@ import {
   type Retried,
   type Tested,
 } from './converter-schema.ts'
-import { forward, type Neighbours, refuseUnresolved } from './forwarding.ts'
+import { forward, type Neighbours, previewOf, refuseUnresolved } from './forwarding.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
-import { previewOf } from './stored.ts'
 import { wildcardsOf } from './topics.ts'
 
 export interface ConverterDependencies extends Neighbours {
