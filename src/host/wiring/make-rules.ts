@@ -170,7 +170,10 @@ function openRules(
     life: {
       trouble: () => durable.trouble && `tenant ${tenant}: ${durable.trouble}`,
       warnings: () => [...budget.loops(), ...leadWarnings(tenant, durable.leadMs)],
-      start: (closing) => rules.start(closing),
+      start: async (closing) => {
+        await services.connectors?.prepare()
+        await rules.start(closing)
+      },
       async stop() {
         await rules.stop()
         await durable.close()

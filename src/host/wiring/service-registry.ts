@@ -25,7 +25,7 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs' | 'firings'>
     readonly refusedDescendants: () => number
   }
   broker?: HostedBroker

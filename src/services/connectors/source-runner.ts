@@ -201,17 +201,18 @@ export class SourceRunner implements Runner {
   }
 
   #watchLag(source: SourceConnection): () => void {
-    const { later } = this.#options
-    let cancel = (): void => undefined
-    const look = (): void => {
-      const known = source.lag().then(
-        (lag) => (this.#lag = lag),
-        () => undefined,
-      )
-      void known.then(() => (cancel = later(LAG_MS, look)))
+    let isOver = false
+    const look = async (): Promise<void> => {
+      if (isOver) return
+      const lag = await source.lag().catch(() => this.#lag)
+      if (isOver) return
+      this.#lag = lag
+      this.#options.later(LAG_MS, () => void look())
     }
-    cancel = later(0, look)
-    return () => cancel()
+    void look()
+    return () => {
+      isOver = true
+    }
   }
 }
 

@@ -19,6 +19,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+export type { FiringListener, TaskFiring } from './durable/firing-tap.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type {
