@@ -54,6 +54,9 @@ export function noteFailure(isBusy = false): void {
   failure.value ??= { since: Date.now(), isBusy }
 }
 
+// the window of the page; tests have none with events
+const page = globalThis as unknown as EventTarget
+
 const pauseOf = (number: number): number => Math.min(15_000, 1_000 * 2 ** Math.min(number, 4))
 
 /** Resolves after the pause before attempt `number`: 1 s, 2 s, 4 s ... at most 15 s, or at once when the network returns. */
@@ -63,11 +66,11 @@ export function pauseBefore(number: number, signal: AbortSignal): Promise<void> 
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
-      removeEventListener('online', done)
+      page.removeEventListener('online', done)
       resolve()
     }
     const timer = setTimeout(done, ms)
-    addEventListener('online', done)
+    page.addEventListener('online', done)
     signal.addEventListener('abort', done, { once: true })
   })
 }

@@ -6,19 +6,9 @@
  * AUDIT-3 commits take effect in the order of their calls, audited or not
  */
 import { type Actor, type Difference, differenceOf } from '#kernel'
-import type {
-  ActingAs,
-  Collection,
-  CollectionSpec,
-  Committed,
-  Document,
-  Expectation,
-  Storage,
-  Store,
-  Write,
-} from './contract.ts'
+import { committedCollection } from './committed-collection.ts'
+import type { ActingAs, Collection, CollectionSpec, Committed, Document, Storage, Store, Write } from './contract.ts'
 import { AUDIT_NAME, MAX_GET_MANY } from './limits.ts'
-import { CommittedCollection } from './wrapped-collection.ts'
 
 export interface AuditEntry extends Actor {
   /** epoch ms */
@@ -95,12 +85,16 @@ class AuditedStore implements Store {
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
     const inner = this.#store.collection(spec)
     const commit = (writes: readonly Write[]): Promise<Committed> => this.commit(writes)
-    if (spec.audited !== true) return new CommittedCollection(inner, commit)
-    return new AuditedCollection(inner, commit, (write) => {
+    if (spec.audited !== true) return committedCollection(inner, commit)
+    // several actors may share a commit
+    const noted = (write: Write): Write => {
       const actor = this.#auditing.actor()
       if (actor !== undefined) this.#actors.set(write, actor)
       return write
-    })
+    }
+    const putting: typeof inner.putting = (id, value, expect) => noted(inner.putting(id, value, expect))
+    const deleting: typeof inner.deleting = (id, expect) => noted(inner.deleting(id, expect))
+    return committedCollection({ ...inner, putting, deleting }, commit)
   }
 
   log(name: string): ReturnType<Store['log']> {
@@ -221,24 +215,6 @@ function entriesFor(changes: readonly AuditedChange[]): readonly (readonly Audit
 
 function tooLarge({ difference, ...change }: AuditedChange): AuditedChange {
   return { ...change, difference: [{ path: '', to: `${difference.length} differences, too large for an entry` }] }
-}
-
-/** Notes for whom each write was built, since several actors may share a commit. */
-class AuditedCollection<D extends Document> extends CommittedCollection<D> {
-  readonly #note: (write: Write) => Write
-
-  constructor(inner: Collection<D>, commit: AuditedStore['commit'], note: (write: Write) => Write) {
-    super(inner, commit)
-    this.#note = note
-  }
-
-  override putting(id: string, value: D, expect?: Expectation): Write {
-    return this.#note(super.putting(id, value, expect))
-  }
-
-  override deleting(id: string, expect?: Expectation): Write {
-    return this.#note(super.deleting(id, expect))
-  }
 }
 
 function ignore(): void {

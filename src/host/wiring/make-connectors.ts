@@ -7,7 +7,8 @@ import { errorBodyOfLines } from '#services/shared'
 import type { MakeService } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
-export const makeConnectors: MakeService = ({ config, figures, logger, now, tenants }) => {
+export const makeConnectors: MakeService = ({ config, figures, logger, now, storeMark, tenants }) => {
+  const deployment = storeMark ?? machineTimers.newId().slice(0, 8)
   figures.connectors(({ connectors }) => connectors?.gauges())
   const checkAddress = addressCheck(config.allowUrl)
   return {
@@ -19,6 +20,7 @@ export const makeConnectors: MakeService = ({ config, figures, logger, now, tena
     open: ({ tenant, store, services }) => {
       const connectors = createConnectorsService({
         tenant,
+        deployment,
         store,
         log: logOf(services, store),
         connectors: CONNECTORS,

@@ -15,12 +15,16 @@ import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
   broker: Pick<InternalBroker, 'as'>,
-  { config, certificates, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
+  { config, certificates, checkPair, devices, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config
   if (mqtt === undefined && mqtts === undefined) return {}
   const named = host.includes(':') ? `[${host}]` : host
   let listener: MqttListener | undefined
+  const opened = async (caller: CheckedCaller | undefined) => {
+    if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
+    return caller
+  }
   gauges.watchTotal('mqtt-refused', () => listener?.counts.refused ?? 0)
   gauges.watchTotal('mqtt-faults', () => listener?.counts.faults ?? 0)
   gauges.watchTotal('mqtt-wrong-credentials', () => listener?.counts.wrongCredentials ?? 0)
@@ -34,10 +38,15 @@ export function mqttListener(
       const { openMqtt } = await import('#services/broker/mqtt')
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
-        authenticate: async (...shown) => {
-          const caller = await checkPair(...shown)
-          if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
-          return caller
+        authenticate: async (key, secret, address, socket) => {
+          const caller = await checkPair(key, secret, address)
+          const certificate = devices?.shownOn(socket)
+          if (caller !== undefined && certificate !== undefined) await devices?.requireSame(certificate, caller)
+          return opened(caller)
+        },
+        certified: async (socket) => {
+          const certificate = devices?.shownOn(socket)
+          return opened(certificate && (await devices?.check(certificate)))
         },
         watch: (caller, end) => openStreams.add(caller, end),
         presence: async ({ tenant, user, rights }, clientId, isOnline) => {

@@ -12,7 +12,7 @@ import type { InternalModels } from '#services/models/contract'
 import type { Objects, Subscriptions, Transfers } from '#services/objects'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
-import type { HostedResources } from '#services/resources'
+import type { Resources } from '#services/resources'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
@@ -42,7 +42,7 @@ export interface ServiceRegistry {
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
   audit?: InternalAudit
-  work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
+  work?: Pick<Resources, 'outbox' | 'templateWritten'>
   relay?: Relay
 }
 

@@ -20,7 +20,7 @@ export interface Attempt {
 }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 10_000
 
 export class ConnectionLoop {
   readonly #options: LoopOptions

@@ -34,6 +34,8 @@ import { type SourceNeighbours, SourceRunner } from './source-runner.ts'
 
 export interface ConnectorsDependencies extends SourceNeighbours {
   readonly tenant: string
+  /** distinguishes the clients of deployments at one broker: letters and digits */
+  readonly deployment: string
   readonly store: Store
   readonly log: TenantLog
   readonly connectors: Connectors
@@ -243,7 +245,7 @@ class Service implements InternalConnectors {
     signal: AbortSignal,
     suffix = one as string,
   ): ReturnType<RunnerOptions<D>['opening']> {
-    const { tenant, connectors, vault, checkAddress, logger } = this.#dependencies
+    const { tenant, deployment, connectors, vault, checkAddress, logger } = this.#dependencies
     const names = secretsOf(document.connection)
     const secrets = names.length === 0 ? undefined : await vault()?.open(names)
     const connection = openedConnection(document.connection, secrets?.values ?? new Map())
@@ -251,7 +253,7 @@ class Service implements InternalConnectors {
     const opening: Opening<D> = {
       document,
       connection,
-      clientId: `reflexarc-${tenant}-${name.replaceAll(/[^\w.-]/g, '_')}-${suffix}`,
+      clientId: `reflexarc-${deployment}-${tenant}-${name.replaceAll(/[^\w.-]/g, '_')}-${suffix}`,
       signal,
       report: (what) => logger.warn(`${idOf(one, name)} of tenant ${tenant}: ${what}`),
     }

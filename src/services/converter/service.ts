@@ -21,9 +21,8 @@ import {
   type Retried,
   type Tested,
 } from './converter-schema.ts'
-import { forward, type Neighbours, refuseUnresolved } from './forwarding.ts'
+import { forward, type Neighbours, previewOf, refuseUnresolved } from './forwarding.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
-import { previewOf } from './stored.ts'
 import { wildcardsOf } from './topics.ts'
 
 export interface ConverterDependencies extends Neighbours {
@@ -39,11 +38,7 @@ export interface ConverterDependencies extends Neighbours {
 /** Errors caused by the payload itself, which would occur again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
-  return new Service(dependencies)
-}
-
-class Service implements InternalConverter {
+export class ConverterService implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads

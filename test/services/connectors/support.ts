@@ -47,6 +47,7 @@ export async function connectorBench({
   }
   const service = createConnectorsService({
     tenant: 'acme',
+    deployment: 'test',
     store,
     log,
     connectors: {

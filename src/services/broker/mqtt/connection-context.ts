@@ -8,8 +8,13 @@ import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
   readonly api: (caller: Caller) => MqttBrokerApi
-  /** Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
-  readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
+  /**
+   * Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address, and
+   * with `UNAUTHORIZED` and the reason for the wrong certificate.
+   */
+  readonly authenticate: (key: string, secret: string, address: string, socket: Socket) => Promise<Caller | undefined>
+  /** Identifies a client that shows a certificate and no credentials. Returns undefined without one. */
+  readonly certified?: (socket: Socket) => Promise<Caller | undefined>
   /** Calls `end` when the credentials of a client are revoked. Returns a function that forgets the client. */
   readonly watch?: (caller: Caller, end: () => void) => () => void
   /** Records that a client came or left; not called for clients of a host that stops. */

@@ -246,19 +246,26 @@ export class Connection {
   }
 
   async #callerOf({ username, password }: IConnectPacket): Promise<Caller | Reason> {
-    if (username === undefined || password === undefined) return REASONS.badCredentials
+    const { authenticate, certified } = this.#listener.options
     try {
-      const { authenticate } = this.#listener.options
-      const caller = await authenticate(username, password.toString(), this.#address)
+      const caller =
+        username === undefined || password === undefined
+          ? await certified?.(this.#socket)
+          : await authenticate(username, password.toString(), this.#address, this.#socket)
       if (caller !== undefined) return caller
-      this.#listener.counts.wrongCredentials++
-      this.#warn('credentials over MQTT are wrong', 'the API key or its secret is wrong', {
-        key: username.slice(0, MAX_SHOWN),
-      })
-      return REASONS.badCredentials
+      if (username === undefined || password === undefined) return REASONS.badCredentials
+      return this.#wrong('the API key or its secret is wrong', username)
     } catch (error) {
-      return error instanceof AppError && error.code === 'RATE_LIMITED' ? REASONS.rateTooHigh : REASONS.busy
+      if (!(error instanceof AppError)) return REASONS.busy
+      if (error.code === 'UNAUTHORIZED') return this.#wrong(error.message, username)
+      return error.code === 'RATE_LIMITED' ? REASONS.rateTooHigh : REASONS.busy
     }
+  }
+
+  #wrong(reason: string, key = ''): Reason {
+    this.#listener.counts.wrongCredentials++
+    this.#warn('credentials over MQTT are wrong', reason, { key: key.slice(0, MAX_SHOWN) })
+    return REASONS.badCredentials
   }
 
   #accept({ api, clientId, kept }: Known, isAssigned: boolean, isPresent: boolean): void {

@@ -5,8 +5,8 @@
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
  * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
  * INGEST-4 a post is queued for series before its poster and its subscribers are notified
- * INGEST-5 a post is rejected only because of its own content: posts of a rejected group are retried one by one, unless
- *   they were submitted as one batch
+ * INGEST-5 a post is rejected only because of its own content: the halves of a rejected group are retried, unless its
+ *   posts were submitted as one batch
  * INGEST-6 posts by rules have their own small window, behind posts by clients: rules that trigger each other do not
  *   delay clients, and clients do not delay rules forever
  */
@@ -198,7 +198,7 @@ export class IngestQueue {
         // the posts are in the log, so failures of tasks do not concern the poster
         if (isFollowed) return
         if (group.length > 1 && group[0]?.batch === undefined && isRefusal(error))
-          return void this.#commitEach(group, ended)
+          return void this.#commitHalves(group, ended)
         for (const { source, size, reject } of group) {
           leave(source, size)
           reject(error)
@@ -214,8 +214,10 @@ export class IngestQueue {
     })
   }
 
-  async #commitEach(group: readonly Waiting[], ended: () => void): Promise<void> {
-    for (const one of group) await this.#commit([one])
+  async #commitHalves(group: readonly Waiting[], ended: () => void): Promise<void> {
+    const middle = Math.ceil(group.length / 2)
+    await this.#commit(group.slice(0, middle))
+    await this.#commit(group.slice(middle))
     ended()
   }
 

@@ -24,8 +24,8 @@ export function clientOptions(
     bootstrapBrokers: [...brokers],
     connectTimeout: CONNECT_MS,
     requestTimeout: 30_000,
-    retries: 1,
-    retryDelay: 250,
+    retries: 3,
+    retryDelay: 500,
     ...(tls !== undefined &&
       tls !== false && { tls: { ...certificates, ...(serverName && { servername: serverName }) } }),
     ...(serverName && { tlsServerName: serverName }),

@@ -169,7 +169,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(names('b', ENOUGH))
   })
 
-  it('are each tried alone when their group is refused, behind the ones that came meanwhile', async () => {
+  it('are retried by halves when their group is refused, behind the ones that came meanwhile', async () => {
     const { commits, told, posted } = opened()
     const [first, second] = [posted(['a', 'b', 'c']), turn().then(() => posted(['d']))]
     await turn()
@@ -177,10 +177,11 @@ describe('posts on their way', () => {
     expect(commits).toHaveLength(2)
     commits[1]?.end()
     commits[0]?.fail(new AppError('VALIDATION', 'one of them is wrong'))
-    for (const place of [2, 3, 4]) {
+    // a and b, a, b, c
+    for (const place of [2, 3, 4, 5]) {
       await turn()
       expect(commits).toHaveLength(place + 1)
-      if (place === 3) commits[place]?.fail(new AppError('VALIDATION', 'this one'))
+      if (place % 2 === 0) commits[place]?.fail(new AppError('VALIDATION', 'this one'))
       else commits[place]?.end()
     }
     expect((await first).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
