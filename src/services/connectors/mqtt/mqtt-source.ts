@@ -1,20 +1,24 @@
 /**
  * Reads topics of an MQTT broker in a persistent session. The broker keeps what is not acknowledged, so there is no
- * position to begin at. The position holds the packet ids of the last messages instead: a message that is delivered
- * again, though it was committed here, is acknowledged and not returned.
+ * position to begin at. The position holds the packet ids of the last messages with digests instead: a message that is
+ * delivered again, though it was committed here, is acknowledged and not returned.
  */
 import { hash } from 'node:crypto'
 import type { IPublishPacket } from 'mqtt'
 import { writeToStream } from 'mqtt-packet'
-import { isDeepStrictEqual } from 'node:util'
-import { topicFits } from '#kernel'
+import { type Json, topicFits } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Position, SourceConnection, SourceOpening, SourceRecord } from '../port.ts'
 import { type Connected, connectTo, ended, type HandleMessage, plainError, subscribed } from './mqtt-client.ts'
 
 const MAX_RECORDS = 1_000
-/** messages that the broker may have in flight; also the number of packet ids in the position */
-const WINDOW = 256
+/** messages that the broker may have in flight; not all brokers keep to it */
+const MAX_IN_FLIGHT = 256
+/** The position has the digests of the last 2,048 packet ids, in blocks of consecutive ids. */
+const BLOCKS = 32
+const IDS_OF_BLOCK = 64
+const DIGEST = 6
+const NO_DIGEST = '-'.repeat(DIGEST)
 /** seconds: seven days */
 const EXPIRY = 604_800
 
@@ -53,7 +57,13 @@ export async function reading(
   const source = new MqttSource(opening, options)
   const { isClean: clean, will } = options
   const expiry = clean ? 0 : EXPIRY
-  const connected = await connectTo(opening, { clean, expiry, receiveMaximum: WINDOW, will, handle: source.handle })
+  const connected = await connectTo(opening, {
+    clean,
+    expiry,
+    receiveMaximum: MAX_IN_FLIGHT,
+    will,
+    handle: source.handle,
+  })
   source.connected(connected)
   try {
     await subscribed(connected, options.filters)
@@ -84,6 +94,8 @@ export class MqttSource implements SourceConnection {
   readonly #waiting: SourceRecord[] = []
   /** messages that are read once earlier ones are taken, so that memory stays bounded */
   readonly #held: (() => void)[] = []
+  /** blocks of packet ids with the messages returned since */
+  readonly #noting = new Map<string, Json>()
   readonly #packetIds = new WeakMap<SourceRecord, number>()
   #count = 0
   #connected: Connected | undefined
@@ -153,12 +165,39 @@ export class MqttSource implements SourceConnection {
 
   #recordOf({ topic, payload, qos, dup, messageId = 0 }: IPublishPacket): SourceRecord | undefined {
     const bytes = Buffer.from(payload)
-    const partition = String(messageId % WINDOW)
-    const next = [messageId, hash('sha1', Buffer.concat([Buffer.from(`${topic}\n`), bytes]), 'base64url').slice(0, 12)]
-    if (dup && isDeepStrictEqual(this.#position[partition], next)) return undefined
+    const digest = hash('sha1', Buffer.concat([Buffer.from(`${topic}\n`), bytes]), 'base64url').slice(0, DIGEST)
+    if (dup && this.#isCommitted(messageId, digest)) return undefined
     const content = this.#decode(topic, bytes)
     if (content === undefined) return undefined
     const id = `${topic}#${this.#run}.${++this.#count}`
-    return { id, topic, ...content, ...(qos > 0 && { place: { partition, next } }) }
+    return { id, topic, ...content, ...(qos > 0 && { place: this.#noted(messageId, digest) }) }
   }
+
+  #isCommitted(messageId: number, digest: string): boolean {
+    const { partition, block, index } = placeOf(messageId)
+    const stored = this.#position[partition]
+    return Array.isArray(stored) && stored[0] === block && digestsOf(stored[1])[index] === digest
+  }
+
+  /** Returns the place with the digests of the block up to this message. */
+  #noted(messageId: number, digest: string): NonNullable<SourceRecord['place']> {
+    const { partition, block, index } = placeOf(messageId)
+    const stored = this.#noting.get(partition) ?? this.#position[partition]
+    const digests = Array.isArray(stored) && stored[0] === block ? digestsOf(stored[1]) : []
+    const next = [
+      block,
+      Array.from({ length: IDS_OF_BLOCK }, (_, i) => (i === index ? digest : (digests[i] ?? NO_DIGEST))).join(''),
+    ]
+    this.#noting.set(partition, next)
+    return { partition, next }
+  }
+}
+
+function placeOf(messageId: number) {
+  const block = Math.floor(messageId / IDS_OF_BLOCK)
+  return { partition: String(block % BLOCKS), block, index: messageId % IDS_OF_BLOCK }
+}
+
+function digestsOf(text: Json | undefined): readonly string[] {
+  return typeof text === 'string' ? (text.match(/.{6}/g) ?? []) : []
 }
