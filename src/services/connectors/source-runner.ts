@@ -171,6 +171,7 @@ export class SourceRunner implements Runner {
 
   #decoded(record: SourceRecord): Decoded | Promise<Decoded> {
     const { type, map, converter } = this.#options.document
+    if (record.failure !== undefined) throw record.failure
     if (record.decoded !== undefined) return record.decoded
     return converter === undefined ? { messages: mappedRecord(record, type, map) } : this.#converted(record, converter)
   }
