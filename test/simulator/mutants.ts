@@ -63,7 +63,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a batch of alarms gives up what met an outage',
-    file: `${ALARMS}/batch-jobs.ts`,
+    file: `${ALARMS}/batch-service.ts`,
     find: 'error.status >= 500) throw error',
     replace: "error.code === 'CLOSED') throw error",
   },
@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a raise does not see the open alarm',
-    file: `${ALARMS}/key-draft.ts`,
+    file: `${ALARMS}/keyed-committer.ts`,
     find: 'async latest(',
     replace: 'async latest(): Promise<undefined> { return undefined }\n  async latestOfAll(',
   },
