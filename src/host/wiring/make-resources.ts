@@ -32,7 +32,10 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         logger,
         managedTasks: managedTasks(tenant, () => services.rules),
         actuators: actuatorCall(tenant, () => services.rules),
-        removed: async (resource) => services.rules?.deleteInputs(resource),
+        removed: async (resource) => {
+          await services.rules?.deleteInputs(resource)
+          await services.broker?.resourceRemoved(resource)
+        },
         cascades: resourceCascades({
           tenant,
           alarms: () => services.alarms,

@@ -4,7 +4,8 @@ import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
 import type { InternalAudit } from '#services/audit'
 import type { InternalAlarms } from '#services/alarms/contract'
-import type { InternalBroker } from '#services/broker/contract'
+import type { HostedBroker } from '#services/broker'
+import type { InternalConnectors } from '#services/connectors/contract'
 import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
@@ -27,12 +28,13 @@ export interface ServiceRegistry {
     readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
     readonly refusedDescendants: () => number
   }
-  broker?: InternalBroker
+  broker?: HostedBroker
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions
   webscripts?: InternalWebscripts
   converter?: InternalConverter
+  connectors?: InternalConnectors
   queries?: InternalQueries
   models?: InternalModels
   objects?: Objects

@@ -107,6 +107,10 @@ export class Alarms implements InternalAlarms {
     return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
   }
 
+  get eventLog(): InternalAlarms['eventLog'] {
+    return { log: this.#collections.events, last: () => this.#tail.last }
+  }
+
   async keepHouse(): Promise<void> {
     await this.#house
     this.#sweep(true)

@@ -178,8 +178,7 @@ function problemsOf(value: unknown): readonly Problem[] {
     const needed = isToken ? ['token'] : isKafka ? ['user', 'password'] : ['user']
     for (const name of needed) {
       if (login[name] !== undefined) continue
-      const message = `is required by the mechanism ${String(login['mechanism'] ?? 'plain').slice(0, 40)}`
-      problems.push({ at: `/connection/login/${name}`, message })
+      problems.push({ at: `/connection/login/${name}`, message: 'is required by this login' })
     }
   }
   if (isPlainObject(tls) && (tls['cert'] === undefined) !== (tls['key'] === undefined)) {

@@ -56,7 +56,7 @@ async function change(
 }
 
 /** Rejects a template reference that was left unresolved, since it is not an id. */
-function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
+export function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
   for (const entries of [metrics, metadata]) {
     for (const { resource } of entries) {
       if (!resource.startsWith('$') || !UNRESOLVED.test(resource)) continue

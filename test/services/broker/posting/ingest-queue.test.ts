@@ -57,6 +57,7 @@ async function endAll(queue: IngestQueue, commits: () => readonly { end(): void 
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+const OWN: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
 /** Number of posts that leave before the turn ends */
 const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -68,6 +69,30 @@ describe('posts on their way', () => {
     expect(commits).toHaveLength(1)
     commits[0]?.end()
     await all
+  })
+
+  it('of a batch share one commit with its writes, beside others', async () => {
+    const { commits, queue, post, told } = opened()
+    const batch = names('b', 3 * ENOUGH).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const before = post('before')
+    const taken = queue.submitAll(batch, [OWN])
+    const after = post('after')
+    await turn()
+    expect(commits).toHaveLength(3)
+    for (const commit of commits) commit.end()
+    await Promise.all([before, taken, after])
+    expect(told).toEqual(['before', ...names('b', 3 * ENOUGH), 'after'])
+  })
+
+  it('of a batch are refused together, and are not tried one by one', async () => {
+    const { commits, queue, told } = opened()
+    const batch = names('b', 3).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const taken = queue.submitAll(batch, [OWN])
+    await turn()
+    commits[0]?.fail(new AppError('CONFLICT', 'another has written'))
+    await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(commits).toHaveLength(1)
+    expect([told, queue.size]).toEqual([[], 0])
   })
 
   it('that are few are handed on with what else comes in their turn', async () => {
