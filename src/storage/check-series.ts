@@ -224,9 +224,6 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   const span = checkSpan(what, problems)
   for (const [i, metric] of (metrics ?? []).entries())
     checkLabel(metric, `/metrics/${i}`, 'the name of a metric', problems)
-  if (only !== undefined && only !== 'samples' && only !== 'messages') {
-    problems.wrong('/only', `${String(only)} cannot be removed alone`, 'set samples, messages or neither')
-  }
   if (metrics !== undefined && only === 'messages') {
     problems.wrong('/metrics', 'messages have no metrics', 'omit metrics, or remove samples')
   }
