@@ -2,8 +2,9 @@
  * Measurements: lines sampled side by side, and their table. `--only` takes the name.
  * Each sample of a line comes from its own process.
  */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { digits, median } from './figures.ts'
-import { sampleInFreshProcess } from './fresh-process.ts'
 import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
 /** Options of a run that affect lines. */
@@ -134,3 +135,25 @@ export function overall<Sample>(
 
 export const least = (figures: readonly number[]): number => Math.min(...figures)
 export const most = (figures: readonly number[]): number => Math.max(...figures)
+
+/** `root`: folder of the checkout to measure. Rejects with the output of the child on a nonzero exit code. */
+function sampleInFreshProcess<Kind extends SampleKind>(
+  kind: Kind,
+  request: Omit<SampleRequest<Kind>, 'kind'>,
+  root: string,
+): Promise<Samples[Kind]> {
+  return new Promise((resolve, reject) => {
+    const entry = join(root, 'bench', 'run.ts')
+    const args = ['--expose-gc', entry, '--sample', JSON.stringify({ ...request, kind })]
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    let complaint = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(JSON.parse(output) as Samples[Kind])
+      else reject(new Error(complaint.trim() || `the process ended with ${signal ?? code}`))
+    })
+  })
+}

@@ -110,6 +110,8 @@ export interface BuiltinOptions {
   readonly outbound?: CallUrlOptions
   /** host services for plugs; a plug without its service fails with a message */
   readonly services?: PlugServices
+  /** wraps each plug that calls those services */
+  readonly calling?: (plug: Plug) => Plug
 }
 
 /** Builds the built-in plugs for a host. They share one interpreter for code. */
@@ -128,7 +130,7 @@ interface Equipped {
   readonly asking: readonly Plug[]
 }
 
-function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOptions): Equipped {
+function equipped({ clock, interpreter, outbound, services = {}, calling }: BuiltinOptions): Equipped {
   const sandbox = new Sandbox(clock, interpreter)
   const [condition, functionSensor, transformer] = [
     createCondition(sandbox),
@@ -143,7 +145,7 @@ function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOption
     callURL: createCallUrl(outbound),
     callURLActuator: createCallUrlActuator(outbound),
     script: createScript(sandbox),
-    asking: askingPlugs(services),
+    asking: calling ? askingPlugs(services).map(calling) : askingPlugs(services),
   }
 }
 

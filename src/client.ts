@@ -9,6 +9,8 @@ import { auditClient } from '#services/audit/client'
 import type { AuditApi } from '#services/audit/contract'
 import { brokerClient } from '#services/broker/client'
 import type { BrokerApi } from '#services/broker/contract'
+import { connectorsClient } from '#services/connectors/client'
+import type { ConnectorsApi } from '#services/connectors/contract'
 import { converterClient } from '#services/converter/client'
 import type { ConverterApi } from '#services/converter/contract'
 import { functionsClient, type FunctionsClient } from '#services/functions/client'
@@ -51,6 +53,7 @@ export interface Client {
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
   readonly converter: ConverterApi
+  readonly connectors: ConnectorsApi
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
@@ -78,6 +81,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     alarms: alarmsClient(http),
     broker: brokerClient(http),
     converter: converterClient(http),
+    connectors: connectorsClient(http),
     queries: queriesClient(http),
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),

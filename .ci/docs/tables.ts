@@ -20,7 +20,7 @@ export function errorTable(): string {
 
 export function issueTable(): string {
   const rows = Object.entries(ISSUE_TYPES).map(([name, about]) => [`\`${name}\``, about])
-  return table(['type', 'about'], rows)
+  return table(['type', 'problem'], rows)
 }
 
 export function optionTable(): string {
@@ -106,7 +106,7 @@ export function whyReference(): string {
 
 function rowsOf(path: string, members: readonly Member[]): string {
   const bare = members.filter(({ about }) => about === '').map(({ name }) => name)
-  if (bare.length > 0) throw new Error(`${path}: no comment says what these are: ${bare.join(', ')}`)
+  if (bare.length > 0) throw new Error(`${path}: members without a comment: ${bare.join(', ')}`)
   const rows = members.map(({ name, optional, type, about }) => [
     optional ? `[\`${name}\`]` : `\`${name}\``,
     `\`${type}\``,
@@ -115,19 +115,18 @@ function rowsOf(path: string, members: readonly Member[]): string {
   return table(['field', 'type', 'meaning'], rows)
 }
 
-/** What `--help` says, command by command. */
+/** Help of the program and of each command, including nested commands. */
 export async function commandReference(): Promise<string> {
-  const overview = await help([])
-  const names = [...overview.matchAll(/^ {2}([a-z]+) .*$/gm)].map((match) => match[1] ?? '')
-  const parts = [`\`\`\`text\n${overview}\n\`\`\``]
-  for (const name of [...names, ...(await subcommands('keys'))])
-    parts.push(`## ${name}\n\n\`\`\`text\n${await help(name.split(' '))}\n\`\`\``)
-  return parts.join('\n\n')
+  return (await helpOf([])).join('\n\n')
 }
 
-async function subcommands(name: string): Promise<readonly string[]> {
-  const part = (await help([name])).split('\nCommands:\n')[1]?.split('\n\n')[0] ?? ''
-  return [...part.matchAll(/^ {2}([a-z]+) /gm)].map((match) => `${name} ${match[1] ?? ''}`)
+async function helpOf(command: readonly string[]): Promise<readonly string[]> {
+  const text = await help(command)
+  const heading = command.length === 0 ? [] : [`## ${command.join(' ')}`]
+  const commands = text.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? ''
+  const nested: string[] = []
+  for (const [, name = ''] of commands.matchAll(/^ {2}([a-z]+)\b/gm)) nested.push(...(await helpOf([...command, name])))
+  return [...heading, `\`\`\`text\n${text}\n\`\`\``, ...nested]
 }
 
 async function help(command: readonly string[]): Promise<string> {

@@ -1,19 +1,19 @@
 /** Engine of a cell: its rules, its subscribers, and the checks of their events. */
 import { EMPTY } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
-import { createEngine, definePlug, type EngineEvent, type EventType, type FiringWhy } from '../../src/index.ts'
+import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { Engine } from '../../src/core/engine/api.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
+import { createEngine, definePlug, type EngineEvent, type EventType, type FiringWhy } from '../../src/index.ts'
+import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { KEPT_EVENTS } from '../../src/services/rules/durable/durable-runner.ts'
 import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
-import { START_MS, STEP_MS, type Clock } from '../events.ts'
+import { type BenchEvent, type Clock, START_MS, STEP_MS } from '../events.ts'
 import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import { chainStep } from '../subjects/plugs.ts'
 import type { Workload } from '../workload.ts'
-import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
-import type { OddEvent } from './odd-events.ts'
-import { PLANS, type Answer, type CellRow, type Time, type Delivery } from './targets.ts'
+import { type Answer, type CellRow, type Data, type Delivery, PLANS, type Time } from './targets.ts'
 
 export interface CellParts {
   readonly row: CellRow
@@ -211,4 +211,64 @@ function history(engine: Engine, clock: Clock): Listener {
       kept.close()
     },
   }
+}
+
+/*
+ * Events of the workloads with irregularities of real data: fields that come and go, and values that are not numbers.
+ */
+
+/** As `BenchEvent`; a missing field is absent, null and NaN are values. */
+export type OddEvent = {
+  readonly resource: string
+  readonly temperature?: number | null
+  readonly humidity?: number | null
+  readonly battery?: number
+}
+
+const SEED = 7_130_522
+const RARE = 100
+
+/** Equal on every call. Parsed from JSON text one by one, as regular ones; NaN, which JSON lacks, is set afterwards. */
+export function oddEvents(events: readonly BenchEvent[], data: Data): readonly OddEvent[] {
+  if (data === 'smooth') return events
+  let seed = SEED
+  const random = (below: number) => {
+    seed = nextSeed(seed)
+    return Math.floor(randomOf(seed) * below)
+  }
+  return events.map((event) => {
+    const written = JSON.parse(JSON.stringify(changed(event, data, random))) as OddEvent
+    return data === 'nulls' ? withNaN(written, random) : written
+  })
+}
+
+function changed(event: BenchEvent, data: Data, random: (below: number) => number): OddEvent {
+  const { resource, temperature, humidity } = event
+  const isRare = data === 'carried' || data === 'orders' || random(RARE) === 0
+  if (!isRare) return event
+  switch (data) {
+    case 'extra':
+      return { resource, temperature, humidity, battery: 90 }
+    case 'missing':
+    case 'carried':
+      return random(2) === 0 ? { resource, temperature } : { resource, humidity }
+    case 'nulls':
+      return random(2) === 0 ? { resource, temperature: null, humidity } : { resource, temperature, humidity: null }
+    case 'orders':
+      return [
+        { resource, temperature, humidity },
+        { resource, humidity, temperature },
+        { temperature, resource, humidity },
+        { humidity, temperature, resource },
+      ][random(4)] as OddEvent
+    case 'smooth':
+      return event
+  }
+}
+
+/** Replaces half of the nulls. */
+function withNaN(event: OddEvent, random: (below: number) => number): OddEvent {
+  if ((event.temperature !== null && event.humidity !== null) || random(2) === 0) return event
+  if (event.temperature === null) return { ...event, temperature: Number.NaN }
+  return { ...event, humidity: Number.NaN }
 }

@@ -9,9 +9,8 @@ import { createRegistry } from '../../src/core/plug/registry.ts'
 import { generatorHere } from '../../src/platform/generate.ts'
 import type { Clock } from '../events.ts'
 import type { ChainWorkload, Workload } from '../workload.ts'
-import { countPlug, rulesOf } from './engine-cell.ts'
+import { countPlug, type OddEvent, rulesOf } from './engine-cell.ts'
 import { weightOf, type Firings } from '../../src/bench/firings.ts'
-import type { OddEvent } from './odd-events.ts'
 import type { Time } from './targets.ts'
 
 type Handler = (event: OddEvent) => void

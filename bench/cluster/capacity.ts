@@ -1,8 +1,7 @@
 /** Simulated capacity of clusters of up to eight hosts, and their bottlenecks. */
 import { digits, percent, rate } from '../figures.ts'
 import type { Row, Table } from '../measurement.ts'
-import type { ClusterCosts } from './costs.ts'
-import { simulateCluster, type SimulatedCluster, type Throughput } from './simulation.ts'
+import { type ClusterCosts, simulateCluster, type SimulatedCluster, type Throughput } from './simulation.ts'
 
 const HOSTS = [1, 2, 3, 4, 5, 6, 7, 8]
 const DATABASE_CORES = [2, 4, 8, 16]

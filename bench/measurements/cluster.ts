@@ -1,8 +1,7 @@
 /** Clusters of hosts on PostgreSQL: costs of messages by number of hosts, and the duration of takeovers. */
 import { availableParallelism } from 'node:os'
 import { capacityTables } from '../cluster/capacity.ts'
-import { costsOf, sumOf, type ClusterCosts } from '../cluster/costs.ts'
-import { simulateCluster } from '../cluster/simulation.ts'
+import { type ClusterCosts, costsOf, simulateCluster, sumOf } from '../cluster/simulation.ts'
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement, middle, most, overall, type Row, type Table } from '../measurement.ts'
 import type { SpreadLoad, SpreadSample } from '../samples/spread.ts'

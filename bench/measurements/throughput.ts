@@ -1,15 +1,17 @@
 /** Events per second and core of the workloads. */
+import { spawnSync } from 'node:child_process'
+import { messageOf } from '../../src/kernel/errors.ts'
+import { buildEkuiper } from '../ekuiper/ekuiper.ts'
 import { digits, median, percent, rate } from '../figures.ts'
-import { isThere } from '../machine-tools.ts'
 import {
+  type Cell,
   least,
+  type LinePlan,
   measurement,
+  type Measurement,
   middle,
   most,
   overall,
-  type Cell,
-  type LinePlan,
-  type Measurement,
   type Scope,
 } from '../measurement.ts'
 import type { ThroughputSample } from '../subject.ts'
@@ -82,4 +84,35 @@ function beside(other: string, show: (own: number, other: number) => string): Ce
     if (found === undefined) return '-'
     return show(median(samples.map(perSecond)), median(found.samples.map(perSecond)))
   }
+}
+
+/** Throws when the tools are missing or fail to build the peer. */
+const NEEDS = {
+  java: () => expectTools(['javac', 'mvn'], '-version'),
+  ekuiper() {
+    expectTools(['go'], 'version')
+    buildEkuiper()
+  },
+} as const
+
+const known = new Map<string, boolean>()
+
+/** Reports a skipped peer once. */
+function isThere(need: keyof typeof NEEDS, peer: string): boolean {
+  const before = known.get(need)
+  if (before !== undefined) return before
+  try {
+    NEEDS[need]()
+    known.set(need, true)
+  } catch (error) {
+    process.stderr.write(`bench: ${peer} is skipped: ${messageOf(error)}\n`)
+    known.set(need, false)
+  }
+  return known.get(need) === true
+}
+
+/** `asked`: version flag */
+function expectTools(tools: readonly string[], asked: string): void {
+  const missing = tools.filter((tool) => spawnSync(tool, [asked], { stdio: 'ignore' }).status !== 0)
+  if (missing.length > 0) throw new Error(`${missing.join(' and ')} not found`)
 }

@@ -2,17 +2,26 @@
  * Sample of the costs of messages for each host of a cluster and for PostgreSQL, under several loads and ways of
  * sending.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { scheduler } from 'node:timers/promises'
 import pg from 'pg'
 import { ClusterProcesses, type MemberProcess } from '../../test/host/cluster/cluster-processes.ts'
-import { postgresBinaries, startPostgres, type PostgresServer } from '../../test/support/start-postgres.ts'
+import { postgresBinaries, type PostgresServer, startPostgres } from '../../test/support/start-postgres.ts'
 import { median } from '../figures.ts'
 import { Connection } from './host/connection.ts'
-import { cpuOf, cpuOfServer } from './server-cpu.ts'
 
 /**
  * `owner`: to the owner of the tenant; `blind`: to all hosts in turn; `handed`: to one host that owns none of the
@@ -235,5 +244,36 @@ function flushMs(): number {
   } finally {
     closeSync(file)
     rmSync(folder, { recursive: true })
+  }
+}
+
+/** kernel ticks per second */
+const TICKS = 100
+
+/** us over all processes of a PostgreSQL, including ended ones. */
+function cpuOfServer({ url }: Pick<PostgresServer, 'url'>): number {
+  const folder = join(new URL(url).searchParams.get('host') ?? '', 'data')
+  return cpuOf(readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isIn(pid, folder)))
+}
+
+/** us; 0 for an ended process. */
+function cpuOf(pids: readonly (number | string | undefined)[]): number {
+  return pids.reduce<number>((sum, pid) => sum + cpuOfProcess(pid), 0)
+}
+
+function isIn(pid: string, folder: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === folder
+  } catch {
+    return false
+  }
+}
+
+function cpuOfProcess(pid: number | string | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+    return [11, 12, 13, 14].reduce((sum, place) => sum + Number(fields[place]), 0) * (1_000_000 / TICKS)
+  } catch {
+    return 0
   }
 }

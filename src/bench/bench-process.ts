@@ -3,11 +3,19 @@ import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '#kernel'
 import type { Message } from '#core'
 import { loadPlugs } from '#host/load-plugs'
-import { Feed } from './feed.ts'
 import { Firings, stampOf, weightOf } from './firings.ts'
 import { measureLatency, measureRate } from './measure.ts'
 import type { BenchAnswer, BenchRequest, BenchSamples, BenchWork, CheckSample } from './request.ts'
-import { actuatorFiring, engineDriven, limitAt, limitDriven, listenedTo, tasksOf, type Driven } from './subject.ts'
+import {
+  actuatorFiring,
+  type Driven,
+  engineDriven,
+  Feed,
+  limitAt,
+  limitDriven,
+  listenedTo,
+  tasksOf,
+} from './subject.ts'
 
 const LOOKED_AT = 20_000
 const MAX_NAMES = 5

@@ -1,9 +1,8 @@
 /** Measures within one process: messages per second of CPU time, garbage collection, and lateness at a given rate. */
 import { createHistogram, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Cursor, Feed } from './feed.ts'
 import type { LatencySample, RateSample } from './request.ts'
-import type { Driven } from './subject.ts'
+import type { Cursor, Driven, Feed } from './subject.ts'
 
 const WARM_UP_MS = 300
 /** number of open plug calls at which messages wait, well below a task's queue limit */

@@ -20,35 +20,35 @@ import { readOptions, SET, type SimulateFlags, type SimulateOptions } from './si
 export const define: DefineCommand = (command, start) => {
   withReadingFlags(command)
     .description(
-      'Measures how many messages a second a rule takes, what share that is of a loop made of the same rule, how late\n' +
-        'messages are at a fixed rate, and which way they took through the engine. The recording is played again and\n' +
-        'again on its own time, each sample in a fresh process. Actuators that would change something outside are not\n' +
-        'called. Ends with 1 when it could not be measured, and with 2 when --fail-over says that it became slower.\n\n' +
-        'A recording is as for simulate.',
+      'Measures how many messages per second a rule processes, also as a share of a loop generated from the same rule, how\n' +
+        'late messages are at a fixed rate, and which path they take through the engine. The recording is repeated with its own\n' +
+        'timestamps as the time, each sample in a new process. Actuators with outside effects are not called. The exit code is\n' +
+        '1 if the rule could not be measured, and 2 if it became slower by more than --fail-over.\n\n' +
+        'The command reads the same recordings as simulate.',
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
     .requiredOption('--messages <file>', 'recording; - is standard input')
     .option(
       '--resource <id>',
-      "resource of the task, and of messages that name none (default: the rule's own, or the only one)",
+      'resource of the task, and of messages without one (default: the resource of the rule, or the only one)',
     )
-    .option('--copies <n>', 'tasks of the rule, each with a resource and messages of its own', '1')
-    .option('--listen <names>', 'subscribers to measure, one by one: none, fired, all, why', 'none,fired,why')
-    .option('--rate <n>', 'messages a second at which lateness is measured (default: half of what a core takes)')
-    .option('--rounds <n>', 'samples of each; a verdict needs 6', '6')
-    .option('--seconds <s>', 'CPU time of a sample after its warm-up', '0.3')
-    .option('--baseline <file>', 'result of an earlier run with --json, to compare with')
+    .option('--copies <n>', 'number of tasks, each with its own resource and messages', '1')
+    .option('--listen <names>', 'subscribers to measure: none, fired, all, why', 'none,fired,why')
+    .option('--rate <n>', 'messages per second at which lateness is measured (default: half of the rate of one core)')
+    .option('--rounds <n>', 'number of samples; a verdict needs 6', '6')
+    .option('--seconds <s>', 'CPU time per sample, after its warm-up', '0.3')
+    .option('--baseline <file>', 'compare with the --json output of an earlier run')
     .option(
       '--against <ref>',
-      'a commit, branch or tag to compare with: the rule, its plugs and, in a checkout of this program, the program as they were there',
+      'compare with a commit, branch or tag: its version of the rule, the plugs and, in a checkout of Reflexarc, the engine',
     )
-    .option('--fail-over <percent>', 'end with 2 when a line is surely slower by more, such as 5%')
+    .option('--fail-over <percent>', 'exit with 2 if a row is more than this slower with certainty, such as 5%')
     .option(...SET)
     .option('--zone <zone>', 'zone of times without an offset', 'UTC')
-    .option('--json', 'print everything that was measured as JSON')
+    .option('--json', 'print all figures as JSON')
     .option('--markdown', 'print the table as Markdown')
-    .option('--svg <file>', 'write a plot of how late messages are')
-    .option('--profile', 'write a CPU profile of each line into this folder')
+    .option('--svg <file>', 'write a plot of the lateness of messages')
+    .option('--profile', 'write a CPU profile of each row into the current folder')
     .option(...PLUGS)
     .addHelpText(
       'after',
@@ -210,7 +210,7 @@ function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
   const rate =
     flags.rate === undefined
       ? undefined
-      : number('--rate', flags.rate, (value) => value >= 1 && value <= 1e7, 'from 1 to 10000000 a second')
+      : number('--rate', flags.rate, (value) => value >= 1 && value <= 1e7, 'from 1 to 10000000 per second')
   const percent =
     flags.failOver === undefined
       ? undefined
@@ -226,13 +226,13 @@ function readBenchOptions(rule: string, flags: BenchFlags): BenchOptions {
     problems.push(
       `--listen: ${unknown.map((name) => `"${name}"`).join(', ')} is not valid; write ${LISTENS.join(', ')}`,
     )
-  if (new Set(listen).size < listen.length) problems.push('--listen: it has one of its names twice')
+  if (new Set(listen).size < listen.length) problems.push('--listen: a name is repeated; write each name once')
   if (flags.baseline !== undefined && flags.against !== undefined) problems.push('--baseline and --against: choose one')
   if (flags.failOver !== undefined && flags.baseline === undefined && flags.against === undefined)
-    problems.push('--fail-over: there is nothing to compare with; give --baseline FILE or --against REF')
+    problems.push('--fail-over: nothing to compare with; set --baseline FILE or --against REF')
   if (flags.json === true && flags.markdown === true) problems.push('--json and --markdown: choose one')
   if (flags.against !== undefined && rule === '-')
-    problems.push('--against: the rule must be a file, of which there is an earlier state')
+    problems.push('--against: the rule is standard input; pass a file of the repository')
   const options = readOptions(rule, flags, problems)
   return {
     ...options,
@@ -256,7 +256,7 @@ function readBaseline(name: string, text: string): BenchResult {
   try {
     result = JSON.parse(text)
   } catch {
-    throw new AppError('NOT_JSON', `${name}: it is not JSON; --baseline takes what --json printed`)
+    throw new AppError('NOT_JSON', `${name}: invalid JSON; --baseline reads the output of --json`)
   }
   const isResult =
     typeof result === 'object' &&

@@ -7,12 +7,10 @@ import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (command, start) => {
   command
-    .description(
-      'Checks rule or template files and prints every problem at once: where, what is wrong, what would be right.',
-    )
+    .description('Checks rule or template files and prints all problems, each with its location and a correction.')
     .argument('<rule...>', 'JSON files; - is standard input')
     .option(...PLUGS)
-    .option('--strict', 'a property that its plug does not declare is an error')
+    .option('--strict', 'report undeclared properties of plugs as errors')
     .option('--json', 'print [{ file, issues }]')
     .addHelpText('after', '\nExample:\n  reflexarc check fixtures/rules/overheating.json')
     .action((files: readonly string[], options: CheckOptions) =>

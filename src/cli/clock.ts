@@ -16,11 +16,11 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      "Has the running host that has the data folder take the time of its machine's clock at once, forward or back. " +
+      "Sets the time of the host that uses the data folder to its machine's clock at once, forward or back. " +
         'Without it, a host whose clock was ahead for a while runs a tenth slower until both agree; ' +
         '/health reports the lead. Set the clock of the machine first.',
     )
-    .requiredOption('--follow', 'take the time of the machine')
+    .requiredOption('--follow', 'follow the clock of the machine')
     .option(...DATA)
     .action((flags: ClockFlags) => start((terminal) => runClock(flags, process.env, terminal)))
 }
@@ -43,7 +43,7 @@ export async function runClock(
 ): Promise<0> {
   const folder = dataFolder({ data }, env)
   if (!existsSync(folder)) {
-    throw new AppError('USAGE', `--data: missing folder ${folder}; name the data folder of a host`)
+    throw new AppError('USAGE', `--data: the folder ${folder} does not exist; use the data folder of a host`)
   }
   orderFollowing(folder)
   const until = timers.elapsed() + PATIENCE_MS
@@ -51,10 +51,13 @@ export async function runClock(
     if (timers.elapsed() >= until) {
       withdrawOrder(folder)
       const seconds = PATIENCE_MS / 1000
-      throw new AppError('STORE', `no host took the order within ${seconds} s: name the data folder of one that runs`)
+      throw new AppError(
+        'STORE',
+        `no host responded within ${seconds} s: set --data to the data folder of a running host`,
+      )
     }
     await new Promise<void>((resolved) => timers.after(POLL_MS, resolved))
   }
-  terminal.out('the host has the time of its machine; its log and /health tell how it stands\n')
+  terminal.out('the host follows the clock of its machine; its log and /health report the difference\n')
   return 0
 }

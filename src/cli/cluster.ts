@@ -18,34 +18,36 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   const withOptions = (one: Command): Command =>
     one
-      .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE)')
+      .option('--store <address>', 'PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE)')
       .option('--json', 'print JSON')
   const run = (flags: ClusterFlags, order?: ClusterOrder) =>
     start((terminal) => runCluster(order, flags, process.env, terminal))
   const cluster = withOptions(command)
-    .option('--tenant <name>', 'show the partitions of this tenant alone')
+    .option('--tenant <name>', 'list only the partitions of this tenant')
     .description(
-      'The hosts that share a PostgreSQL (serve --cluster): their addresses, versions and slots, and when each was there\n' +
-        'last. Then the partitions of tenants: where each is, how far stored states of its tasks are behind its messages, and\n' +
-        'how many of other partitions it has not taken. It reads the database, so it works whichever hosts answer.',
+      'Lists the hosts that share a PostgreSQL (serve --cluster) with address, version, slots and last heartbeat, then the\n' +
+        'partitions of tenants: the host of each, how far the stored states of its tasks are behind its messages, and how many\n' +
+        'messages of other partitions it has not processed yet. It reads the database, so it works even if hosts are down.',
     )
     .helpCommand(false)
     .action((flags: ClusterFlags) => run(flags))
   withOptions(cluster.command('drain'))
-    .summary('move everything away from a host')
-    .description('Makes a host hand over everything and take nothing. It continues to forward requests to the others.')
-    .argument('<host>', 'its id or address, as cluster shows them')
+    .summary('move all tenants away from a host')
+    .description(
+      'Makes a host hand over all tenants and accept none. It continues to forward requests to the other hosts.',
+    )
+    .argument('<host>', 'id or address of the host, as printed by cluster')
     .action((host: string, flags: ClusterFlags, subcommand: Command) =>
       run({ ...subcommand.parent?.opts(), ...flags }, { drain: host }),
     )
   withOptions(cluster.command('partitions'))
-    .summary('spread a tenant over the hosts')
+    .summary('divide a tenant into partitions')
     .description(
-      'Raises the number of partitions of a tenant, each of which is at one host: 1 to 64, never fewer than before. Its\n' +
-        'tasks pause for a moment. Existing tasks stay where they are; later ones are spread.',
+      'Raises the number of partitions of a tenant, each of which runs on one host: 1 to 64, never fewer than before. Its\n' +
+        'tasks pause for a moment. Existing tasks stay in their partition; new tasks are spread.',
     )
-    .argument('<tenant>', 'whose messages and tasks they are')
-    .argument('<count>', 'how many it is to have')
+    .argument('<tenant>', 'name of the tenant')
+    .argument('<count>', 'new number of partitions')
     .action((tenant: string, count: string, flags: ClusterFlags, subcommand: Command) =>
       run({ ...subcommand.parent?.opts(), ...flags }, { tenant, partitions: count }),
     )
@@ -71,7 +73,10 @@ export async function runCluster(
 ): Promise<0> {
   const choice = storeOf(url ?? env[OPTIONS.store.env] ?? '')
   if (choice?.medium !== 'postgres') {
-    throw new AppError('USAGE', '--store: name the PostgreSQL of the hosts, such as postgres://user@host/database')
+    throw new AppError(
+      'USAGE',
+      '--store: write the address of the PostgreSQL of the hosts, such as postgres://user@host/database',
+    )
   }
   const { openPostgres } = await import('#storage/postgres')
   const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
@@ -100,15 +105,15 @@ async function carriedOut(
 
 function textOf(view: WholeView | HostView | RaisedPartitions): string {
   if ('hosts' in view) return [...hostLines(view), ...tenantLines(view)].join('\n')
-  if ('url' in view) return `${view.url} hands over what it has; "reflexarc cluster" shows the progress`
+  if ('url' in view) return `${view.url} hands over its tenants; "reflexarc cluster" shows the progress`
   const { tenant, before, count } = view
   return before === count
-    ? `${tenant} has ${count} partitions already`
-    : `${tenant} has ${count} partitions now, and had ${before}; tasks that are made from now on are spread over them`
+    ? `${tenant} already has ${count} partitions`
+    : `${tenant} now has ${count} partitions instead of ${before}; new tasks are spread over them`
 }
 
 function hostLines({ hosts, free }: ClusterView): readonly string[] {
-  if (hosts.length === 0) return ['no host of a cluster has this store']
+  if (hosts.length === 0) return ['no host of a cluster uses this store']
   const rows = hosts.map(({ id, url, version, replay, state, slots, seenAgo }) => [
     id,
     url,
@@ -119,7 +124,7 @@ function hostLines({ hosts, free }: ClusterView): readonly string[] {
     `${secondsOf(seenAgo)} ago`,
   ])
   const table = tableLines([['id', 'address', 'version', 'replay', 'state', 'slots', 'seen'], ...rows], new Set([3, 5]))
-  return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])]
+  return [...table, ...(free === 0 ? [] : [`${free} slots without a host`])]
 }
 
 function tenantLines({ tenants, moreTenants }: ClusterPartitions): readonly string[] {
@@ -135,7 +140,7 @@ function tenantLines({ tenants, moreTenants }: ClusterPartitions): readonly stri
     ]),
   )
   const head = ['tenant', 'partition', 'host', 'behind', 'for', 'handed']
-  const more = `${moreTenants} tenants more; --tenant shows one of them`
+  const more = `${moreTenants} more tenants; --tenant NAME shows one of them`
   return ['', ...tableLines([head, ...rows], new Set([1, 3, 4, 5])), ...(moreTenants === 0 ? [] : [more])]
 }
 

@@ -9,54 +9,52 @@ import { ownVersion } from '#host/spi'
 const COMMANDS: readonly (readonly [term: string, summary: string, load: () => Promise<{ define: DefineCommand }>])[] =
   [
     ['serve [options]', 'serve the whole API on one port', () => import('./serve.ts')],
-    [
-      'check [options] <rule...>',
-      'say what is wrong with rules and templates, all at once',
-      () => import('./check.ts'),
-    ],
-    ['simulate [options] <rule>', 'run a rule over a recording, in virtual time', () => import('./simulate.ts')],
-    [
-      'diff [options] <old> [new]',
-      'run two rules over a recording and tell what they do differently',
-      () => import('./diff.ts'),
-    ],
+    ['check [options] <rule...>', 'list all problems of rules and templates', () => import('./check.ts')],
+    ['simulate [options] <rule>', 'run a rule over a recording in virtual time', () => import('./simulate.ts')],
+    ['diff [options] <old> [new]', 'compare the firings of two rules over a recording', () => import('./diff.ts')],
     [
       'sweep [options] <rule>',
-      'run a rule over a recording with several values, and count what fires',
+      'run a rule with several values over a recording, and count firings',
       () => import('./sweep.ts'),
     ],
     [
       'prove [options] <rule>',
-      'look for messages at which a property of a rule does not hold',
+      'search for messages that violate a property of a rule',
       async () => ({ define: (await import('./prove.ts')).defineProve }),
     ],
     [
       'mutate [options] <rule>',
-      'tell which changes of a rule its properties do not notice',
+      'list changes of a rule that its properties do not detect',
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
-    ['bench [options] <rule>', 'measure a rule over a recording', () => import('./bench.ts')],
+    ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
+    ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    ['bench [options] <rule>', 'measure the speed of a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
       'list the next runs of a cron expression or recurrence rule',
       () => import('./next.ts'),
     ],
-    ['plugs [options] [name]', 'list the plugs that rules may name, or tell all about one', () => import('./plugs.ts')],
+    ['plugs [options] [name]', 'list the plugs that rules can use, or describe one', () => import('./plugs.ts')],
     [
       'convert [options] <template>',
-      'try a converter: what its template makes of a payload',
+      'print the messages that a template makes of a payload',
       () => import('./convert.ts'),
     ],
-    ['demo', 'remove the plant that a new host simulates', () => import('./demo.ts')],
-    ['functions', 'write, try and deploy functions, and read their logs', () => import('./functions.ts')],
-    ['models', 'give models to a host, ask them, and make runtimes for them', () => import('./models.ts')],
-    ['import [options] <file>', 'bring a file of messages into the series of a host', () => import('./import.ts')],
-    ['token [options]', 'make a bearer token for a host', () => import('./token.ts')],
+    ['demo', 'manage the demo plant of a new host', () => import('./demo.ts')],
+    ['functions', 'create, test and deploy functions, and read their logs', () => import('./functions.ts')],
+    ['models', 'upload models, request predictions, and install runtimes', () => import('./models.ts')],
+    ['import [options] <file>', 'import a file of messages into the series of a host', () => import('./import.ts')],
+    ['token [options]', 'print a bearer token for a host', () => import('./token.ts')],
     ['keys', 'list, add, rotate and remove the API keys of a host', () => import('./keys.ts')],
-    ['login [options]', 'make a link that signs a browser in', () => import('./login.ts')],
-    ['cluster [options]', 'show the hosts of a cluster, drain one, or spread a tenant', () => import('./cluster.ts')],
-    ['clock [options]', 'have a host return to the time of its machine', () => import('./clock.ts')],
-    ['doctor [options]', 'find damage in a data folder, and repair it', () => import('./doctor.ts')],
+    ['login [options]', 'print a link that logs in a browser', () => import('./login.ts')],
+    [
+      'cluster [options]',
+      'list the hosts of a cluster, drain a host, or partition a tenant',
+      () => import('./cluster.ts'),
+    ],
+    ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
+    ['doctor [options]', 'list damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -65,9 +63,9 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     code = await work(terminal)
   }
   const program = new Command('reflexarc')
-    .description('A rule engine for what your sensors say: sensors, gates, triggers, actuators.')
+    .description('A rule engine for sensor data: sensors, gates, triggers, actuators.')
     .version(ownVersion(), '--version', 'print the version')
-    .option('--debug', 'show the stack of an error (also REFLEXARC_DEBUG=1)')
+    .option('--debug', 'print the stack of an error (also REFLEXARC_DEBUG=1)')
     .helpOption('--help', 'print this help')
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf })

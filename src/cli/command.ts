@@ -21,7 +21,7 @@ export function dataFolder({ data }: { readonly data?: string | undefined }, env
 
 export function tenantProblems(tenant: string): readonly string[] {
   if (isTenant(tenant)) return []
-  const right = 'write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"'
+  const right = 'use letters, digits, dots, - or _, except ".", ".." and "webscripts"'
   return [`--tenant: "${tenant}" is not a valid tenant name; ${right}`]
 }
 
@@ -33,7 +33,7 @@ export function untilSignal(): AbortSignal {
 
 export const PLUGS = [
   '--plugs <path>',
-  'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
+  'ES module that exports plugs of definePlug, or a folder of such modules (repeatable)',
   gather,
   [],
 ] as const

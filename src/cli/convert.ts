@@ -11,14 +11,14 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      'Renders a Velocity template over a payload as the converter service does, and prints the messages that it makes,\n' +
-        'or the place of what is wrong with it.',
+      'Renders a Velocity template for a payload as the converter service does, and prints the resulting messages, or the\n' +
+        'position of an error.',
     )
     .argument('<template>', 'file with the template; - is standard input')
-    .requiredOption('--payload <file>', 'JSON that the device sends; - is standard input')
-    .option('--text', 'print the rendered text as it is')
-    .option('--compat <version>', 'version of Apache Velocity whose ways it follows: 1.7 or 2.4', '1.7')
-    .option('--topic <part...>', 'what wildcards of the topic stand for, for $topic')
+    .requiredOption('--payload <file>', 'JSON of the device; - is standard input')
+    .option('--text', 'print the rendered text unchanged')
+    .option('--compat <version>', 'version of Apache Velocity to follow: 1.7 or 2.4', '1.7')
+    .option('--topic <part...>', 'values of the topic wildcards, available as $topic')
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc convert fixtures/converters/senml-pack.vm --payload fixtures/converters/senml-pack.payload.json',
@@ -65,7 +65,7 @@ function whereOf(error: AppError, rendered: string | undefined): readonly string
   const problem = rendered === undefined ? undefined : findJsonProblem(rendered)
   if (problem === undefined) return []
   const position = `line ${problem.line}, column ${problem.column}`
-  return [`${position} of the rendered text: ${problem.message}`, excerptOf(problem), 'see all of it with --text']
+  return [`${position} of the rendered text: ${problem.message}`, excerptOf(problem), '--text prints the whole text']
 }
 
 function parsed(path: string, text: string): unknown {

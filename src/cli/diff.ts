@@ -32,19 +32,19 @@ import { openSource, textOf } from './recording/source.ts'
 export const define: DefineCommand = (command, start) => {
   withStoredFlags(withPlaybackFlags(command, 's'))
     .description(
-      'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
-        'firings that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
-        'unless --exit-code is given. Recordings are those of simulate.\n\n' +
-        'With --firings in place of the second rule it compares what an earlier version printed (simulate --json) with what\n' +
-        'this one does of the same rule and recording.',
+      'Runs two rules or templates over one recording and prints the firings that only one of them has, firings at different\n' +
+        'times, and the first input at which the rules differ. The exit code is 0 even if they differ, unless --exit-code is\n' +
+        'set. The command reads the same recordings as simulate.\n\n' +
+        'With --firings instead of a second rule, it compares the output of an earlier version (simulate --json) with the\n' +
+        'firings of this version for the same rule and recording.',
     )
     .argument('<old>', 'rule or template, a JSON file; - is standard input')
-    .argument('[new]', 'the other one; without it --firings')
-    .option('--firings <file>', 'events that simulate --json printed; - is standard input')
-    .option('--tolerance <duration>', 'firings of one destination this far apart are one that moved', '10m')
-    .option('--exit-code', 'exit with 2 when there are differences')
+    .argument('[new]', 'the other rule, unless --firings is set')
+    .option('--firings <file>', 'output of simulate --json; - is standard input')
+    .option('--tolerance <duration>', 'firings of one destination up to this far apart count as one that moved', '10m')
+    .option('--exit-code', 'exit with 2 if there are differences')
     .option(...SET)
-    .option('--all', 'print every difference, not only the first fifty')
+    .option('--all', 'print all differences instead of the first fifty')
     .option(...HTML)
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -64,7 +64,7 @@ async function diffStored(
   flags: DiffFlags & StoredFlags,
   terminal: Terminal,
 ): Promise<0 | 1> {
-  if (fresh === undefined) throw new AppError('USAGE', '--stored: the other rule is missing; give two rules')
+  if (fresh === undefined) throw new AppError('USAGE', '--stored: the second rule is missing; pass two rules')
   const compareWith = { rule: await documentAt(old) }
   return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal, old)
 }
@@ -144,7 +144,7 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   const { firings } = flags
   const problems: string[] = []
   if ((fresh === undefined) === (firings === undefined)) {
-    problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
+    problems.push('nothing to compare with: pass another rule, or --firings FILE with the output of an earlier run')
   }
   const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
   // `readOptions` reports some of these problems itself.
@@ -153,7 +153,8 @@ function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlag
   let tolerance = 0
   try {
     tolerance = durationMs(flags.tolerance)
-    if (tolerance < 0) problems.push(`--tolerance: "${flags.tolerance}" lies below 0; write 10m or PT10M`)
+    if (tolerance < 0)
+      problems.push(`--tolerance: "${flags.tolerance}" is negative; write a duration such as 10m or PT10M`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     problems.push(`--tolerance: ${error.message}`)
@@ -176,15 +177,11 @@ async function readFirings(path: string): Promise<readonly FiredEvent[]> {
 function eventOf(line: string, location: string): FiredEvent | undefined {
   const event = parsed(line)
   if (!isPlainObject(event) || typeof event['type'] !== 'string') {
-    throw wrong(location, 'is not an event', 'write what simulate --json printed, one event a line')
+    throw wrong(location, 'is not an event', 'use the output of simulate --json, one event per line')
   }
   if (event['type'] !== 'fired') return undefined
   if (isFired(event)) return event
-  throw wrong(
-    location,
-    'is a firing without a time, a node or a source',
-    'write the whole line that simulate --json printed',
-  )
+  throw wrong(location, 'is a firing without time, node or source', 'use the unchanged line of simulate --json')
 }
 
 function isFired(event: object): event is FiredEvent {

@@ -1,26 +1,104 @@
 /** `reflexarc doctor`: lists the damage of a data folder. */
-import { DATA, dataFolder, type DefineCommand } from './command.ts'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Environment, openMedium, OPTIONS, readKey, SEAL_KEYS } from '#host/spi'
 import { AppError, messageOf } from '#kernel'
-import { type Damage, examineFile, examineObjects, type FileName } from '#storage'
+import { LOG_NAME, PARTITION } from '#log'
+import { nothing, projectEntry } from '#services/broker'
+import {
+  type Damage,
+  examineFile,
+  examineObjects,
+  type FileName,
+  type NewMessage,
+  rebuildFile,
+  type Sample,
+  type Store,
+} from '#storage'
 import { lockFolder } from '#storage/sqlite/folder-lock'
-import { type Environment, OPTIONS, readKey, SEAL_KEYS } from '#host/spi'
-import { repairFolder, type RepairedDamage } from './repair-folder.ts'
+import { DATA, dataFolder, type DefineCommand } from './command.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
+
+/** Damage with its place; `restored`: number of entries restored from the log. */
+type RepairedDamage = Damage & { readonly restored?: number }
+
+const PAGE = 500
+
+/** Repairs a folder. `aside`: a new folder for damaged parts. Objects and keys are left as they are. */
+async function repairFolder(
+  { data, blobs }: { readonly data: string; readonly blobs: string },
+  damaged: readonly Damage[],
+  aside: string,
+): Promise<readonly RepairedDamage[]> {
+  for (const file of FILES) {
+    if (damaged.some(({ place }) => place.startsWith(file))) rebuildFile(join(data, file), file, aside)
+  }
+  const lost = damaged.filter(isSeries)
+  if (lost.length === 0) return damaged
+  const restored = new Map<Damage, number>()
+  const storage = await openMedium({ store: { medium: 'sqlite' }, data, blobs })
+  try {
+    for (const tenant of await storage.tenants()) {
+      await applyAgain(
+        storage.tenant(tenant),
+        lost.filter((one) => (one.tenant ?? tenant) === tenant),
+        restored,
+      )
+    }
+  } finally {
+    await storage.close()
+  }
+  return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
+}
+
+/** For unreadable pages of series, everything in the log may have been lost. */
+function isSeries({ place, what }: Damage): boolean {
+  return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
+}
+
+/** Restores only lost entries, since others in the log may have been deleted from series later. */
+async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
+  if (lost.length === 0) return
+  const log = store.log(LOG_NAME)
+  const { first, last } = await log.bounds(PARTITION)
+  for (let after = first - 1; after < last;) {
+    const entries = await log.read(PARTITION, after, PAGE)
+    const found = nothing()
+    for (const { body } of entries) projectEntry(body, found)
+    const wanted = (what: Damage['what'], one: Sample | NewMessage): boolean => {
+      const metric = 'metric' in one ? one.metric : one.stream
+      const places = lost.filter(
+        (key) => key.what === 'structure' || (key.what === what && isWithin(key, one.resource, metric, one.time)),
+      )
+      for (const key of places) restored.set(key, (restored.get(key) ?? 0) + 1)
+      return places.length > 0
+    }
+    await store.series.append({
+      samples: found.samples.filter((one) => wanted('samples', one)),
+      messages: found.messages.filter((one) => wanted('messages', one)),
+    })
+    const read = entries.at(-1)?.position
+    if (read === undefined) return
+    after = read
+  }
+}
+
+function isWithin({ name, metric, from = 0, until = 0 }: Damage, resource: string, of: string, time: number): boolean {
+  return name === resource && metric === of && time >= from && time <= until
+}
 
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      'Reads everything in a data folder, whether a host runs on it or not, and lists what is not as it was written: rows of\n' +
-        'state.db and series.db, objects, and keys. Changes nothing, and the exit code is 1 when something is damaged.\n' +
-        'With --repair, on a folder that no host has, damaged files are set aside in it, and rebuilt from what is whole;\n' +
-        'lost samples and messages that the log still has are applied again. Objects and keys stay as they are.',
+      'Reads a whole data folder, even while a host uses it, and lists damage: rows of state.db and series.db, objects, and\n' +
+        'keys. Changes nothing. The exit code is 1 if anything is damaged.\n' +
+        'With --repair, which requires that the host is stopped, it moves damaged files aside, rebuilds them from the intact\n' +
+        'data, and restores lost samples and messages that the log still contains. Objects and keys are not changed.',
     )
     .option(...DATA)
-    .option('--blobs <folder>', 'the folder of objects, where it is another one (REFLEXARC_BLOBS)')
-    .option('--repair', 'set what is damaged aside, and list what is lost')
+    .option('--blobs <folder>', 'the folder of objects, if it is not in the data folder (REFLEXARC_BLOBS)')
+    .option('--repair', 'move damaged files aside, and list lost data')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  reflexarc doctor --data ./data')
     .action((flags: DoctorFlags) => start((terminal) => runDoctor(flags, process.env, terminal, Date.now)))
@@ -55,7 +133,7 @@ export async function runDoctor(
   if (!existsSync(folder) || !FILES.some((file) => existsSync(join(folder, file)))) {
     throw new AppError(
       'USAGE',
-      `--data: no host has kept anything in ${folder} yet; name the data folder of a host that has started`,
+      `--data: ${folder} does not contain data of a host; use the data folder of a host that has started`,
     )
   }
   const isRepair = flags.repair === true
@@ -97,7 +175,7 @@ async function examineFolder(folder: string, blobs: string): Promise<Examination
     const path = join(folder, name)
     if (!existsSync(path)) continue
     try {
-      readKey(path, 'doctor changes none')
+      readKey(path, 'doctor does not change keys')
     } catch (error) {
       damaged.push({ place: name, what: 'key', problem: messageOf(error) })
     }
@@ -107,7 +185,7 @@ async function examineFolder(folder: string, blobs: string): Promise<Examination
 
 function report({ folder, rows, objects, damaged, aside }: Examination): readonly string[] {
   const looked = `${rows} rows and ${objects} objects in ${folder}`
-  if (damaged.length === 0) return [`no damage: ${looked} are as they were written`]
+  if (damaged.length === 0) return [`no damage: read ${looked}`]
   const lines = damaged.map((one) => [
     one.place,
     one.what,
@@ -131,14 +209,14 @@ function report({ folder, rows, objects, damaged, aside }: Examination): readonl
   return [
     ...tableLines([heads, ...lines], new Set([5, ...(aside === undefined ? [] : [6])])),
     '',
-    `${damaged.length} damaged places, of ${looked}; ${adviceOf(aside)}`,
+    `${damaged.length} damaged entries; read ${looked}; ${adviceOf(aside)}`,
   ]
 }
 
 function adviceOf(aside: string | undefined): string {
   if (aside !== undefined)
-    return `the damaged files are in ${aside} now, and what is listed is lost unless it was restored`
-  return 'stop the host, then restore the folder from a backup, or keep what is whole with --repair'
+    return `the damaged files are now in ${aside}; the listed data is lost unless it was restored`
+  return 'stop the host, then restore the folder from a backup, or keep the intact data with --repair'
 }
 
 /** Formats a time; damaged times may be out of range. */

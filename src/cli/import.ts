@@ -21,15 +21,18 @@ import { visible } from './visible.ts'
 export const define: DefineCommand = (command, start) => {
   withReadingFlags(connected(command))
     .description(
-      'Puts a CSV or NDJSON file, packed by gzip or not, into the bucket etl-import of a host, and waits until it is in\n' +
-        'the series. Started again after it was interrupted, it goes on with what is there. It ends with 1 when the\n' +
-        'import fails, or lines of the file are refused.',
+      'Uploads a CSV or NDJSON file, optionally compressed with gzip, to the bucket etl-import of a host, and waits until it\n' +
+        'is imported into series. After an interruption, run the command again to continue. The exit code is 1 if the import\n' +
+        'fails, or if lines of the file are rejected.',
     )
-    .argument('<file>', 'with the columns resource, timestamp and metrics, or resource, metric, timestamp and value')
-    .option('--resource <id>', 'resource of messages that name none')
+    .argument(
+      '<file>',
+      'file with the columns resource, timestamp and metrics, or resource, metric, timestamp and value',
+    )
+    .option('--resource <id>', 'resource of messages without one')
     .option('--zone <zone>', 'zone of times without an offset, such as Europe/Brussels (default: UTC)')
-    .option('--again', 'also when the same content was imported before')
-    .option('--as <path>', 'its path under upload/; default: the name of the file')
+    .option('--again', 'import the file even if the same content was imported before')
+    .option('--as <path>', 'path under upload/; default: the name of the file')
     .action((file: string, flags: ImportFlags) => start((terminal) => runImport(file, flags, terminal, process.env)))
 }
 
@@ -148,7 +151,7 @@ async function upload(
   const text = await response.text()
   if (response.ok) return
   const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `${response.status} ${response.statusText}`
-  throw new AppError('FORWARDING', `${file} was not put: ${why}`)
+  throw new AppError('FORWARDING', `${file} could not be uploaded: ${why}`)
 }
 
 /** Waits for an import to finish. `since`: id of an earlier import to ignore. */
@@ -167,7 +170,7 @@ async function followed(
     } else if (performance.now() > until) {
       throw new AppError(
         'FORWARDING',
-        `${object} of ${BUCKET} is there, and its import has not begun; look at it later`,
+        `${object} of ${BUCKET} was uploaded, but its import has not begun; run the command again later`,
       )
     }
     await pause(LOOK_MS)
@@ -181,14 +184,14 @@ async function importOf(client: Client, object: string, etag: string): Promise<I
 function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal: Terminal): 0 | 1 {
   const { state, messages, points, refused, lines = [], notes = [], error } = info
   if (json === true) terminal.out(`${JSON.stringify(info, null, 2)}\n`)
-  else terminal.out(`${file}: ${messages} messages with ${points} points are in series\n`)
+  else terminal.out(`${file}: ${messages} messages with ${points} points were imported\n`)
   for (const { line, message } of notes.slice(0, MAX_SHOWN)) {
     terminal.err(`${visible(`NOTE ${file}:${line}: ${message}`)}\n`)
   }
   for (const { line, message, suggestion } of lines.slice(0, MAX_SHOWN)) {
     terminal.err(`${visible(`${file}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)}\n`)
   }
-  if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were refused\n`)
+  if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were rejected\n`)
   // a problem of the whole file may already be among the lines
   if (error !== undefined && lines.length === 0) terminal.err(`${file}: ${error}\n`)
   return state === 'failed' || refused > 0 || error !== undefined ? 1 : 0

@@ -25,42 +25,48 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   const keys = command
     .description(
-      'The API keys of a host, each with its tenant and scopes. With --url it asks the running host; the data folder of\n' +
-        'a host on this machine (--data) then replaces --key and --secret. Without --url it works on a data folder while\n' +
-        'no host runs on it, and on a PostgreSQL (--store) while hosts run: they know of a change within a second.\n' +
-        'A secret is shown once, when it is made: only its hash is stored.',
+      'Manages the API keys of a host, each with its tenant and scopes. With --url it calls a running host; on the machine of\n' +
+        'the host, its data folder (--data) replaces --key and --secret. Without --url it changes the data folder of a stopped\n' +
+        'host, or a PostgreSQL (--store) even while hosts run; they notice a change within a second.\n' +
+        'A secret is shown once, when it is created; only its hash is stored.',
     )
     .helpCommand(false)
   const define = (name: string, summary: string): Command =>
     connected(keys.command(name))
       .summary(summary)
       .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
-      .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE, default sqlite:)')
+      .option('--store <address>', 'PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE, default sqlite:)')
       .option(...DATA)
-      .option('--tenant <name>', 'whose keys (REFLEXARC_TENANT, default "default"; of list without --url: all)')
+      .option(
+        '--tenant <name>',
+        'tenant of the keys (REFLEXARC_TENANT, default "default"; for list without --url: all)',
+      )
   const run = (action: KeysAction, flags: KeysFlags) =>
     start((terminal) => runKeys(action, flags, process.env, terminal, Date.now))
   define('list', 'list keys, without secrets').action((flags: KeysFlags) => run({ do: 'list' }, flags))
-  define('add', 'make a key and its secret, and show both')
-    .option('--name <text>', 'what the key is for')
+  define('add', 'create a key and its secret, and print both')
+    .option('--name <text>', 'purpose of the key, for readers')
     .option(
       '--scope <scope>',
-      'device, read, operate, author, publish or admin (repeatable; default admin)',
+      'scope of the key: device, read, operate, author, publish or admin (repeatable; default admin)',
       gather,
       [],
     )
     .option('--resource <id>', 'a resource of a device key (repeatable)', gather, [])
-    .option('--prefix <text>', 'the resources of a device key whose ids begin with it')
-    .option('--resource-type <id>', 'the resources of a device key that have this type')
-    .option('--expires <duration>', 'how long it is valid, such as 90d or PT12H; default: until it is removed')
-    .option('--provisioning', 'a key with which devices make their own keys')
+    .option('--prefix <text>', 'prefix of the resource ids of a device key')
+    .option('--resource-type <id>', 'type of the resources of a device key')
+    .option(
+      '--expires <duration>',
+      'time for which the key is valid, such as 90d or PT12H; default: until it is removed',
+    )
+    .option('--provisioning', 'create a key with which devices request their own keys')
     .action((flags: KeysFlags) => run({ do: 'add' }, flags))
-  define('rotate', 'replace the secret of a key, and show the new one')
-    .option('--grace <duration>', 'how long the former secret stays valid, such as 10m; default: not at all')
-    .argument('<key>', 'as list shows it')
+  define('rotate', 'replace the secret of a key, and print the new one')
+    .option('--grace <duration>', 'time for which the previous secret stays valid, such as 10m; default: none')
+    .argument('<key>', 'key as printed by keys list')
     .action((key: string, flags: KeysFlags) => run({ do: 'rotate', key }, flags))
-  define('remove', 'remove a key, so that it opens nothing any more')
-    .argument('<key>', 'as list shows it')
+  define('remove', 'remove a key, which becomes invalid')
+    .argument('<key>', 'key as printed by keys list')
     .action((key: string, flags: KeysFlags) => run({ do: 'remove', key }, flags))
   keys.addHelpText(
     'after',
@@ -106,7 +112,7 @@ export async function runKeys(
     terminal.out(flags.json === true ? `${JSON.stringify(value)}\n` : `${text}\n`)
   }
   const unknown = (key: string): AppError =>
-    new AppError('NOT_FOUND', `unknown key ${JSON.stringify(key.slice(0, 200))}; "reflexarc keys list" shows all`)
+    new AppError('NOT_FOUND', `unknown key ${JSON.stringify(key.slice(0, 200))}; "reflexarc keys list" prints all keys`)
   const tellPair = (pair: KeyPair): void => {
     const { key, secret, tenant } = pair
     tell(
@@ -129,7 +135,7 @@ export async function runKeys(
       }
       case 'remove':
         if (!(await place.remove(action.key))) throw unknown(action.key)
-        return tell({ key: action.key, removed: true }, `${action.key} is removed`)
+        return tell({ key: action.key, removed: true }, `${action.key} was removed`)
     }
   })
   return 0
@@ -212,7 +218,7 @@ function refuseWrong(store: StoreChoice | undefined, location: Place, tenant: st
   // A mistyped folder must not create a new store.
   if ('folder' in location && !existsSync(join(location.folder, 'state.db'))) {
     problems.push(
-      `--data: no host has kept anything in ${location.folder} yet; name the data folder of a host that has started`,
+      `--data: ${location.folder} does not contain data of a host; use the data folder of a host that has started`,
     )
   }
   if (tenant !== undefined) problems.push(...tenantProblems(tenant))
@@ -235,7 +241,7 @@ async function openStore(folder: string): Promise<Storage> {
     if (cause?.errcode !== BUSY) throw error
     throw new AppError(
       'STORE',
-      `a host runs on the data folder ${folder}; name it, such as --url http://127.0.0.1:8080, or stop it first`,
+      `a host uses the data folder ${folder}; set its address, such as --url http://127.0.0.1:8080, or stop it first`,
     )
   }
 }

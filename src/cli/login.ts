@@ -9,11 +9,11 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   connected(command)
     .description(
-      'Prints an address that signs one browser in, once and within 15 minutes, with the rights of the key. On the\n' +
+      'Prints a link that logs in one browser, with the rights of the key. The link works once, for 15 minutes. On the\n' +
         'machine of the host, its data folder (--data) replaces --key and --secret, with all rights.',
     )
     .option(...DATA)
-    .option('--tenant <name>', 'with --data: whose data the browser sees (REFLEXARC_TENANT, default "default")')
+    .option('--tenant <name>', 'with --data: tenant of the session (REFLEXARC_TENANT, default "default")')
     .addHelpText('after', '\nExample:\n  reflexarc login --data ./data')
     .action((flags: LoginFlags) => start((terminal) => runLogin(flags, process.env, terminal, Date.now)))
 }

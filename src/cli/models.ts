@@ -1,46 +1,52 @@
 /** `reflexarc models add|predict|list|runtime`: manages a tenant's models and their Python environments. */
-import { Argument, Option } from 'commander'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { Argument, Option } from 'commander'
+import { OPTIONS } from '#host/spi'
 import { AppError, messageOf } from '#kernel'
 import { FRAMEWORKS, type ModelInfo, REMOTE_PROTOCOLS } from '#services/models/contract'
-import { DATA, gather, type DefineCommand } from './command.ts'
+import { DATA, dataFolder, type DefineCommand, gather } from './command.ts'
 import { connected } from './connected.ts'
 import { connect, type ConnectFlags } from './functions/connect.ts'
 import { type AddFlags, runAdd } from './models/run-add.ts'
-import { type RuntimeFlags, runRuntimeAdd } from './models/run-runtime-add.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (models, start) => {
   models
-    .description('Machine-learning models of a tenant, which a host loads and asks for predictions.')
+    .description('Manages machine-learning models of a tenant, which a host loads to serve predictions.')
     .helpCommand(false)
 
   connected(models.command('add'))
-    .summary('give a model to a host, and wait until it is ready')
+    .summary('upload a model to a host, and wait until it is ready')
     .description(
-      'Uploads a model that its library saved: model.joblib, model.bst, model.pt, the folder of a SavedModel, or a zip of it;\n' +
-        'or says which server has it. A model of that name is overwritten. It ends with 1 when the model cannot be loaded.',
+      'Uploads a saved model (model.joblib, model.bst, model.pt, the folder of a SavedModel, or a zip of it), or registers a\n' +
+        'model on another server. Overwrites a model of the same name. The exit code is 1 if the model cannot be loaded.',
     )
-    .argument('<name>', 'how it is called on the host')
-    .argument('[path]', 'of the file or folder')
-    .addOption(new Option('--framework <name>', 'when the path does not say it').choices(FRAMEWORKS))
-    .option('--description <text>', 'kept with the model')
-    .option('--remote <address>', 'of the server that has it, up to what comes before /v1 or /v2')
+    .argument('<name>', 'name of the model on the host')
+    .argument('[path]', 'path of the file or folder')
+    .addOption(
+      new Option('--framework <name>', 'framework, if the name of the file does not determine it').choices(FRAMEWORKS),
+    )
+    .option('--description <text>', 'description stored with the model')
+    .option('--remote <address>', 'address of the server that has the model, without /v1 or /v2')
     .addOption(
       new Option('--protocol <version>', 'v1: TensorFlow Serving, KServe; v2: MLServer, KServe, Triton').choices(
         REMOTE_PROTOCOLS,
       ),
     )
-    .option('--model <name>', 'how the server calls it; default its name here')
-    .option('--header <name: value>', 'sent with each request to the server (repeatable)', gather, [])
+    .option('--model <name>', 'name of the model on the server; default: its name on the host')
+    .option('--header <name: value>', 'header of each request to the server (repeatable)', gather, [])
     .action((name: string, path: string | undefined, flags: AddFlags) =>
       start((terminal) => runAdd(name, path, flags, terminal)),
     )
 
   connected(models.command('predict'))
-    .summary('ask a model, and print a prediction a line')
-    .argument('<name>', 'of the model')
+    .summary('print the predictions of a model, one per line')
+    .argument('<name>', 'name of the model')
     .argument(
       '<instances>',
       "JSON: a list of instances, such as '[[1, 2, 3]]', or the body of a request; - reads stdin",
@@ -50,21 +56,21 @@ export const define: DefineCommand = (models, start) => {
     )
 
   connected(models.command('list'))
-    .summary('list models and how they are')
+    .summary('list models with their status')
     .action((flags: ConnectFlags) => start((terminal) => runList(flags, terminal)))
 
   models
     .command('runtime')
-    .summary('make a Python that runs models of a framework')
+    .summary('install the Python environment of a framework')
     .helpCommand(false)
     .command('add')
     .description(
-      'Makes a virtual environment with a pinned version of the framework where a host of that data folder looks for it.\n' +
-        'The host finds it without a restart. Boosters of XGBoost need none.',
+      'Creates a virtual environment with a pinned version of the framework in the data folder of a host.\n' +
+        'The host finds it without a restart. XGBoost boosters do not need an environment.',
     )
-    .addArgument(new Argument('<framework>', 'what it is for').choices(FRAMEWORKS))
+    .addArgument(new Argument('<framework>', 'framework of the environment').choices(FRAMEWORKS))
     .option(...DATA)
-    .option('--python <program>', 'which Python to make it of', 'python3')
+    .option('--python <program>', 'Python program that creates the environment', 'python3')
     .action((framework: string, flags: RuntimeFlags) => start((terminal) => runRuntimeAdd(framework, flags, terminal)))
 
   models.addHelpText(
@@ -121,4 +127,58 @@ function rowOf({
   const status = ready ? 'ready' : failure === undefined ? 'loading' : `failed: ${failure.slice(0, 60)}`
   const kind = remote === undefined ? (of ?? '') : `at ${remote.url}`
   return [name, `${framework} ${kind}`.trim(), version, status, updatedOn]
+}
+
+interface RuntimeFlags {
+  data?: string
+  python: string
+}
+
+/** Packages per framework, tested with the models in fixtures/models. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  sklearn: ['scikit-learn==1.9.1', 'joblib==1.6.0', 'numpy==2.4.6', 'scipy==1.17.1'],
+  xgboost: ['xgboost-cpu==3.2.0', 'numpy==2.4.6', 'scipy==1.17.1'],
+  tensorflow: ['tensorflow-cpu==2.21.0'],
+  custom: ['dill==0.4.1', 'numpy==2.4.6', 'scipy==1.17.1', 'scikit-learn==1.9.1', 'joblib==1.6.0'],
+}
+
+/** Implements `models runtime add`: creates a Python environment for a framework. */
+async function runRuntimeAdd(framework: string, flags: RuntimeFlags, terminal: Terminal): Promise<0> {
+  const data = dataFolder(flags, process.env)
+  const parent = process.env[OPTIONS.modelRuntimes.env] || join(data, 'model-runtimes')
+  const folder = join(parent, framework)
+  const packages = PACKAGES[framework]
+  if (packages === undefined) {
+    throw new AppError(
+      'USAGE',
+      `PyPI offers ${framework} only with drivers of graphics cards; create an environment yourself at ${folder}, such as with Debian's python3-torch and python3 -m venv --system-site-packages`,
+    )
+  }
+  if (existsSync(folder)) throw new AppError('USAGE', `${folder} already exists; delete it to install it again`)
+  await mkdir(parent, { recursive: true })
+  try {
+    await run(flags.python, ['-m', 'venv', folder], terminal)
+    const how = ['--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--quiet']
+    await run(join(folder, 'bin', 'python'), ['-I', '-m', 'pip', 'install', ...how, ...packages], terminal)
+  } catch (error) {
+    // an incomplete folder would look like a complete environment
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+  terminal.out(`${framework} was installed in ${folder}: ${packages.join(', ')}\n`)
+  return 0
+}
+
+function run(command: string, args: readonly string[], terminal: Terminal): Promise<void> {
+  return new Promise((done, failed) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => terminal.err(text))
+    }
+    child.on('error', (error) => failed(new AppError('USAGE', `${command} could not be started: ${error.message}`)))
+    child.on('close', (code) => {
+      if (code === 0) done()
+      else failed(new AppError('USAGE', `${command} ${args.slice(0, 4).join(' ')} exited with ${code}`))
+    })
+  })
 }

@@ -1,36 +1,36 @@
 /** `reflexarc next EXPR`: prints the next runs of a schedule, and the effects of clock changes. */
-import type { DefineCommand } from './command.ts'
+import { type NextRun, nextRuns, type NextRuns, type NextRunsOptions } from '#core'
+import type { DowntimeRuns, DstPolicy, RunNote, ScheduleChange, TouchedTime } from '#core/spi'
 import { AppError } from '#kernel'
-import type { DstPolicy } from '#core/spi'
-import { nextRuns, type NextRuns, type NextRunsOptions } from '#core'
-import { nextLines } from './report/next-text.ts'
-import type { Terminal } from './terminal.ts'
+import type { DefineCommand } from './command.ts'
+import { counted, grouped } from './numbers.ts'
+import { tableLines } from './report/table.ts'
+import type { Paint, Terminal } from './terminal.ts'
 import { spanOf, timeOf } from './time-option.ts'
-import { zoneOf, type Zone } from './zone.ts'
+import { formatSpan, formatTime } from './time-text.ts'
+import { visible } from './visible.ts'
+import { type Zone, zoneOf } from './zone.ts'
 
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      'Lists the next runs of a cron expression (Quartz with 6 or 7 fields, unix with 5, @daily) or an RFC 5545 rule, marks\n' +
-        'what the changes of the clocks do to it within two years, and tries a downtime under each misfire policy.\n\n' +
-        'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch numbers; without an offset they are read in the zone.\n' +
-        'A rule may have lines of its own for DTSTART, RDATE and EXDATE; write \\n between them.',
+      'Lists the next runs of a cron expression (Quartz with 6 or 7 fields, unix with 5, @daily) or an RFC 5545 rule, shows\n' +
+        'how clock changes of the next two years affect it, and simulates a downtime under each misfire policy.\n\n' +
+        'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch numbers; times without an offset are in the zone.\n' +
+        'A rule may contain lines for DTSTART, RDATE and EXDATE, separated by \\n.',
     )
-    .argument(
-      '<expression...>',
-      'such as "0 30 2 * * ?" or "FREQ=DAILY;BYHOUR=2"; quote it, or the shell reads its stars',
-    )
-    .option('--zone <zone>', 'IANA name or offset (default: that of DTSTART, else UTC)')
-    .option('-n, --count <number>', 'how many runs, 1 to 10000', '10')
-    .option('--from <time>', 'list runs from here on (default: now)')
-    .option('--down <from..to>', 'show what runs late and what is skipped when the process is down between two times')
-    .option('--dst-gap <policy>', 'a time that the clocks skip: shift or skip (default: shift)')
+    .argument('<expression...>', 'expression such as "0 30 2 * * ?" or "FREQ=DAILY;BYHOUR=2", in quotes')
+    .option('--zone <zone>', 'IANA name or offset (default: the zone of DTSTART, otherwise UTC)')
+    .option('-n, --count <number>', 'number of runs, 1 to 10000', '10')
+    .option('--from <time>', 'list runs from this time (default: now)')
+    .option('--down <from..to>', 'show late and skipped runs if the process is down between two times')
+    .option('--dst-gap <policy>', 'for a time that clocks skip: shift or skip (default: shift)')
     .option(
       '--dst-overlap <policy>',
-      'a time that comes twice: first, second or both (default: first, or both when it runs every hour)',
+      'for a time that occurs twice: first, second or both (default: first, or both for hourly runs)',
     )
-    .option('--changes', 'with --json: add a line { changes } for the days on which the clocks change')
-    .option('--json', 'print one run a line: { at, scheduledAt, note? }; with --down a last line { downtime }')
+    .option('--changes', 'with --json: add a line { changes } for days with clock changes')
+    .option('--json', 'print one run per line: { at, scheduledAt, note? }; with --down a last line { downtime }')
     .addHelpText('after', '\nExample:\n  reflexarc next "0 30 2 * * ?" --zone Europe/Brussels --from 2026-03-28 -n 3')
     .action((expression: readonly string[], flags: NextFlags) =>
       start(async (terminal) => runNext(expression.join(' '), flags, terminal, Date.now())),
@@ -126,7 +126,7 @@ function ownZone(text: string, now: number): Zone | undefined {
 function countOf(text: string): number {
   const count = Number(text)
   if (/^\d{1,5}$/.test(text) && count >= 1 && count <= 10_000) return count
-  throw new AppError('USAGE', `"${text}" is not a number of runs; write 1 to 10000`)
+  throw new AppError('USAGE', `"${text}" is not a valid number of runs; write 1 to 10000`)
 }
 
 const GAPS = ['shift', 'skip'] as const
@@ -143,4 +143,107 @@ function dstOf({ dstGap, dstOverlap }: NextFlags): DstPolicy {
   }
   if (wrong.length > 0) throw new AppError('USAGE', wrong.join('. '))
   return { ...(gap && { gap }), ...(overlap && { overlap }) }
+}
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const NOTES: Readonly<Record<RunNote, string>> = {
+  'gap-shifted': 'shifted: clocks skip this local time that day',
+  'overlap-first': 'first of two: this local time occurs twice',
+  'overlap-second': 'second of two: this local time occurs twice',
+}
+const MAX_LATE_SHOWN = 5
+const MAX_COUNTED = 1000
+
+/** Formats the next runs of an expression as lines of text. */
+function nextLines(expression: string, options: NextRunsOptions, result: NextRuns, paint: Paint): string[] {
+  const zone = zoneOf(result.zone)
+  const { gap, overlap } = result.dst
+  return [
+    `${paint('bold', visible(expression))}: ${result.kind} in ${result.zone}, from ${formatTime(options.from, zone)}`,
+    ...(result.warning === undefined ? [] : [`${paint('yellow', 'WARNING')} ${visible(result.warning)}`]),
+    '',
+    ...runLines(options, result, zone),
+    '',
+    `${paint('bold', 'When the clocks change')} (two years; gap: ${gap}, overlap: ${overlap})`,
+    ...changeLines(result),
+    ...(options.down && result.downtime ? ['', ...downLines(options.down, result.downtime, zone, paint)] : []),
+  ]
+}
+
+function runLines({ from, count = 10 }: NextRunsOptions, { runs }: NextRuns, zone: Zone): string[] {
+  if (runs.length === 0) return ['It never runs again.']
+  const rows = runs.map((run) => runRow(run, from, zone))
+  const lines = tableLines([['local time', 'UTC', 'in', ''], ...rows], new Set([2]))
+  return runs.length < count ? [...lines, 'After that it never runs again.'] : lines
+}
+
+function runRow({ at, scheduledAt, note }: NextRun, from: number, zone: Zone): string[] {
+  const weekday = WEEKDAYS[new Date(zone.readingAt(at)).getUTCDay()] ?? ''
+  return [
+    `${weekday} ${scheduledAt}`,
+    `${formatTime(at, zoneOf('UTC'))}Z`,
+    formatSpan(at - from),
+    note ? NOTES[note] : '',
+  ]
+}
+
+function changeLines({ changes, untouched, zone }: NextRuns): string[] {
+  if (changes.length + untouched.length === 0) return [`  never in ${zone}`]
+  const days = [
+    ...changes.map((change) => ({ day: change.day, rows: touchedRows(change) })),
+    ...untouched.map((day) => ({ day, rows: [[day, '', 'no run is affected']] })),
+  ]
+  const rows = days.toSorted((a, b) => (a.day < b.day ? -1 : 1)).flatMap((one) => one.rows)
+  return tableLines(rows).map((line) => `  ${line}`)
+}
+
+function touchedRows({ day, kind, offsetBefore, offsetAfter, touched, count }: ScheduleChange): string[][] {
+  const left = count - touched.length
+  const texts = touched.map((time) => touchedText(time))
+  if (left > 0) texts.push(`and ${grouped(left)}${count >= MAX_COUNTED ? ' or more' : ''} others`)
+  return texts.map((text, i) => (i === 0 ? [day, `${kind}, ${offsetBefore} to ${offsetAfter}`, text] : ['', '', text]))
+}
+
+function touchedText({ local, effect, runsAt }: TouchedTime): string {
+  const time = timeOfDay(local)
+  const [at = ''] = runsAt
+  switch (effect) {
+    case 'shifted':
+      return `${time} does not exist: it runs at ${timeOfDay(at)}`
+    case 'merged':
+      return `${time} does not exist: it runs together with ${timeOfDay(at)}`
+    case 'skipped':
+      return `${time} does not exist: no run`
+    case 'first':
+    case 'second':
+      return `${time} occurs twice: it runs the ${effect} time, at ${timeOfDay(at)}`
+    case 'both':
+      return `${time} occurs twice: it runs both times, at ${runsAt.map(timeOfDay).join(' and ')}`
+  }
+}
+
+function timeOfDay(iso: string): string {
+  return iso.slice(iso.indexOf('T') + 1)
+}
+
+function downLines(
+  { from, to }: NonNullable<NextRunsOptions['down']>,
+  downtime: NonNullable<NextRuns['downtime']>,
+  zone: Zone,
+  paint: Paint,
+): string[] {
+  const title = `Down from ${formatTime(from, zone)} to ${formatTime(to, zone)} (${formatSpan(to - from)})`
+  const policies = (['skip', 'once', 'all'] as const).map((misfire) => [
+    `  misfire ${misfire}`,
+    lateText(downtime[misfire]),
+  ])
+  return [paint('bold', title), ...tableLines(policies)]
+}
+
+function lateText({ run, skipped, isExact }: DowntimeRuns): string {
+  const left = `${isExact ? '' : 'at least '}${grouped(skipped)} skipped`
+  if (run.length === 0) return `nothing runs late, ${left}`
+  const shown = run.slice(0, MAX_LATE_SHOWN).join(', ')
+  const rest = run.length > MAX_LATE_SHOWN ? ` and ${grouped(run.length - MAX_LATE_SHOWN)} more` : ''
+  return `${counted(run.length, 'run')} late, ${left}: ${shown}${rest}`
 }

@@ -75,7 +75,7 @@ export async function openPlayback(
     problems.push(...describeMixed(recording.recording).map((line) => `${tinted(line, terminal)}\n`))
   for (const problem of problems) terminal.err(problem)
   if (unread || recording === 'bad') {
-    terminal.err('nothing was run\n')
+    terminal.err('the rule was not run\n')
     return undefined
   }
   const from = options.from ?? (recording === undefined ? startWithoutMessages(options.until) : undefined)
@@ -172,11 +172,11 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
   if (until !== undefined && until < first && from === undefined) {
     throw new AppError(
       'USAGE',
-      `--until is before the first message of ${name}; name an earlier --from to run the clock alone`,
+      `--until is before the first message of ${name}; set an earlier --from to run only the clock`,
     )
   }
   if (from !== undefined && from > last && until === undefined) {
-    throw new AppError('USAGE', `--from is after the last message of ${name}; add --until to run the clock alone`)
+    throw new AppError('USAGE', `--from is after the last message of ${name}; set --until to run only the clock`)
   }
   return until ?? last
 }

@@ -10,10 +10,10 @@ import type { Terminal } from './terminal.ts'
 export const define: DefineCommand = (command, start) => {
   command
     .description(
-      'Lists the built-in plugs and those of --plugs: name, kind, states, what it does. With a name: its properties with\n' +
-        'types, defaults and examples, its states, its output, and a node to copy.',
+      'Lists the built-in plugs and the plugs of --plugs with kind, states and description. With a name: properties with\n' +
+        'types, defaults and examples, states, output, and a node to copy.',
     )
-    .argument('[name]', 'name of a plug; a sensor and an actuator may share one')
+    .argument('[name]', 'name of a plug, possibly of both a sensor and an actuator')
     .option(...PLUGS)
     .option('--json', 'print [{ name, version, kind, states, input, output, ... }]')
     .addHelpText('after', '\nExample:\n  reflexarc plugs holdsFor')
@@ -41,7 +41,7 @@ function named(name: string, all: readonly Plug[]): readonly Plug[] {
   const names = [...new Set(all.map((plug) => plug.name))]
   const same = names.find((one) => one.toLowerCase() === name.toLowerCase())
   const close = same ?? nearest(name, names)
-  const hint = close === undefined ? '"reflexarc plugs" lists all' : `did you mean ${close}?`
+  const hint = close === undefined ? '"reflexarc plugs" lists all plugs' : `did you mean ${close}?`
   throw new AppError('NOT_FOUND', `unknown plug ${JSON.stringify(name.slice(0, 100))}; ${hint}`)
 }
 

@@ -12,23 +12,23 @@ import { issueLines, readRuleFile, verdict } from './rule-file.ts'
 import type { Terminal } from './terminal.ts'
 
 const PROPERTIES = `
-The file of properties is an ES module whose default export is a function. Its argument has everything of
-reflexarc/testing, and fast-check as fc; it returns { properties, options }: what must hold, and what devices
-send, in the form of checkRule. fixtures/properties/overheating.mjs is one to copy.`
+The file of properties is an ES module whose default export is a function. Its argument contains the exports of
+reflexarc/testing, and fast-check as fc. It returns { properties, options }, with generators of messages in options,
+as for checkRule. Copy fixtures/properties/overheating.mjs to begin.`
 
 export const defineProve: DefineCommand = (command, start) => {
   command
     .description(
-      'Runs a rule over random messages for a while, and over cases that failed before, and holds properties against\n' +
-        'every run. What fails is made as small as it gets. Ends with 2 when a property does not hold, or says nothing.\n' +
+      'Runs a rule over random messages, and over cases that failed before, and checks properties of every run. A failing\n' +
+        'case is minimized. The exit code is 2 if a property does not hold, or if its subject never occurred.\n' +
         PROPERTIES,
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
-    .requiredOption('--props <file>', 'properties, and what devices send')
-    .option('--time <duration>', 'how long to look: 30s, 5m', '10s')
-    .option('--length <messages>', 'then try all sequences of up to so many messages, for as long again')
-    .option('--seed <number>', 'seed of the cases (default: another one each time)')
-    .option('--save <folder>', 'keep failing cases there, and try saved ones first')
+    .requiredOption('--props <file>', 'module with properties and generators of messages')
+    .option('--time <duration>', 'duration of the search, such as 30s or 5m', '10s')
+    .option('--length <messages>', 'then try all sequences of up to this many messages, for the same duration')
+    .option('--seed <number>', 'seed of the cases (default: random)')
+    .option('--save <folder>', 'store failing cases in this folder, and try stored cases first')
     .option('--json', 'print one JSON object')
     .option(...PLUGS)
     .addHelpText(
@@ -41,15 +41,15 @@ export const defineProve: DefineCommand = (command, start) => {
 export const defineMutate: DefineCommand = (command, start) => {
   command
     .description(
-      'Changes one thing of a rule at a time (a limit, a gate, a state, a cool-down, a zone) and holds the properties\n' +
-        'against each mutant. A mutant that survives shows what they do not look at.\n' +
+      'Changes one thing of a rule at a time (a limit, a gate, a state, a cool-down, a zone) and checks the properties of\n' +
+        'each mutant. A mutant that survives shows a gap in the properties.\n' +
         PROPERTIES,
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
-    .requiredOption('--test <file>', 'properties, and what devices send')
-    .option('--cases <number>', 'cases for each mutant', '300')
+    .requiredOption('--test <file>', 'module with properties and generators of messages')
+    .option('--cases <number>', 'number of cases per mutant', '300')
     .option('--seed <number>', 'seed of the cases', '1')
-    .option('--least <percent>', 'end with 2 when fewer mutants are killed', '0')
+    .option('--least <percent>', 'exit with 2 if fewer mutants are killed', '0')
     .option('--json', 'print one JSON object')
     .option(...PLUGS)
     .addHelpText(
@@ -118,7 +118,7 @@ export async function runProve(path: string, flags: ProveFlags, terminal: Termin
     const kept = flags.save === undefined || failing === undefined ? undefined : await save(flags.save, kit, failing)
     if (flags.json === true)
       terminal.out(`${JSON.stringify({ holds: false, message: error.message, failing, kept }, null, 2)}\n`)
-    else terminal.out(`${[error.message, ...(kept === undefined ? [] : [`kept as ${kept}`])].join('\n')}\n`)
+    else terminal.out(`${[error.message, ...(kept === undefined ? [] : [`stored as ${kept}`])].join('\n')}\n`)
     return 2
   }
 }
@@ -198,7 +198,7 @@ async function loadKit(): Promise<typeof Kit> {
   try {
     return await import('#testing')
   } catch (error) {
-    throw new AppError('USAGE', `the package fast-check is needed: npm i -D fast-check (${messageOf(error)})`)
+    throw new AppError('USAGE', `missing package fast-check: npm i -D fast-check (${messageOf(error)})`)
   }
 }
 
@@ -217,7 +217,7 @@ async function propertiesOf(path: string, kit: typeof Kit): Promise<Properties> 
     return { properties: exported['properties'] as Kit.PropertyLike[], options: exported['options'] }
   throw new AppError(
     'USAGE',
-    `${path} does not return { properties: [...], options: { metrics } }; export default (kit) => ({ properties, options })`,
+    `${path} does not return { properties: [...], options: { metrics } }; write export default (kit) => ({ properties, options })`,
   )
 }
 

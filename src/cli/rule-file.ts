@@ -82,7 +82,7 @@ function isTemplate(document: unknown): boolean {
 
 function notJson(file: string, text: string): RuleFile {
   const problem = findJsonProblem(text)
-  if (problem === undefined) throw new AppError('NOT_JSON', `${file}: it is not JSON`)
+  if (problem === undefined) throw new AppError('NOT_JSON', `${file}: invalid JSON`)
   const { line, column, message, suggestion } = problem
   const issue: Issue = { path: '', message, severity: 'ERROR', type: 'NOT_JSON', details: { line, column } }
   if (suggestion !== undefined) issue.suggestion = suggestion

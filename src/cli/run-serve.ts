@@ -12,7 +12,7 @@ const LAST_CALL = STOP_PATIENCE + 3_500
 export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
   const config = readConfig(flags, process.env, [...SERVICES.keys()])
-  let left = (): string => 'it was still starting'
+  let left = (): string => 'the host was still starting'
   const stopped = stopSignal().then(() => lastCall(terminal, () => left()))
   let read = await readPlugs(config.plugs)
   const making = { plugs: () => read.plugs, plugModules: () => read.modules, started: compactHeap }
@@ -22,12 +22,9 @@ export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1>
     onHangUp(async () => {
       try {
         read = await readPlugs(config.plugs)
-        host.app.log.info(
-          { plugs: read.plugs.map(({ name, version }) => `${name} ${version}`) },
-          'plugs are read again',
-        )
+        host.app.log.info({ plugs: read.plugs.map(({ name, version }) => `${name} ${version}`) }, 'plugs reloaded')
       } catch (error) {
-        host.app.log.error(`plugs stay as they are: ${messageOf(error)}`)
+        host.app.log.error(`plugs could not be reloaded and stay unchanged: ${messageOf(error)}`)
       }
     })
   }
@@ -35,8 +32,8 @@ export async function runServe(flags: Given, terminal: Terminal): Promise<0 | 1>
   const lines = [
     `reflexarc listening on ${host.url}`,
     ...also,
-    `sign in once, within 15 minutes: ${host.signIn}`,
-    ...(host.first.origin === 'found' ? [`lost the secret? make another key: ${anotherKey(config, host.url)}`] : []),
+    `log in (this link works once, for 15 minutes): ${host.signIn}`,
+    ...(host.first.origin === 'found' ? [`lost the secret? create another key: ${anotherKey(config, host.url)}`] : []),
     curlLine(host, { path: host.example }),
     ...demoLines(host),
   ]
@@ -60,7 +57,7 @@ function onHangUp(work: () => Promise<void>): void {
 /** Ends the process even if the shutdown or the start stalls. */
 function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
-    terminal.err(`error: not everything could be finished in time: ${left()}\n`)
+    terminal.err(`error: unfinished at the end of the shutdown time: ${left()}\n`)
     process.exit(1)
   }, LAST_CALL)
   return late.unref()

@@ -4,9 +4,9 @@ import { gather, type DefineCommand } from './command.ts'
 
 export const define: DefineCommand = (command, start) => {
   command.description(
-    'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and curl lines\n' +
-      'to try. On the first start it makes an API key and secret, which those lines show once.\n' +
-      'Each option can also come from the environment; an option on the command line wins.',
+    'Serves the whole API on one port until SIGTERM or SIGINT. When the host is ready, it prints its address and curl\n' +
+      'commands to try. The first start creates an API key and a secret, which only these commands show.\n' +
+      'Each option can also be set in the environment; an option on the command line takes precedence.',
   )
   const options: readonly Option[] = Object.values(OPTIONS)
   for (const { flag, env, value, help, default: usual, many } of options) {

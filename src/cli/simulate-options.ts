@@ -11,11 +11,14 @@ import { zoneOf, type Zone } from './zone.ts'
 /** Adds the options for the recording. `s`: plural suffix for rules and tasks. */
 export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
   return withReadingFlags(command)
-    .option('--messages <file>', `recording; - is standard input. Without it only the clock runs the rule${s}`)
-    .option('--resource <id>', `resource of the task${s}, and of messages that name none (default: the rule's own)`)
-    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
-    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
-    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
+    .option('--messages <file>', `recording; - is standard input. Without it, only the clock runs the rule${s}`)
+    .option(
+      '--resource <id>',
+      `resource of the task${s}, and of messages without one (default: the resource of the rule${s})`,
+    )
+    .option('--from <time>', 'start; earlier messages are omitted (default: the first message)')
+    .option('--until <time>', 'end; later messages are omitted (default: the last message)')
+    .option('--zone <zone>', 'zone of times without an offset, and of printed times', 'UTC')
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
     .option('--order <order>', ORDER_HELP, 'time')
     .option(...PLUGS)
@@ -23,7 +26,7 @@ export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
 
 export const SET = [
   '--set <name=value>',
-  'a variable of the task; the value is JSON, else text (repeatable)',
+  'variable of the task; the value is JSON, otherwise text (repeatable)',
   gather,
   [],
 ] as const
@@ -93,10 +96,10 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   const order = attempt('--order', () => playOrderOf(flags.order ?? 'time')) ?? 'time'
   const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, zone)))
   if (flags.messages === undefined && flags.until === undefined) {
-    problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
+    problems.push('nothing to run: set --messages FILE, or --until T to run the rule only by the clock')
   }
   if (rule === '-' && flags.messages === '-') problems.push('only one of the rule and --messages can be standard input')
-  if (from !== undefined && until !== undefined && until < from) problems.push('--until: it lies before --from')
+  if (from !== undefined && until !== undefined && until < from) problems.push('--until: the time is before --from')
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   return {
     messages: flags.messages,
@@ -142,8 +145,8 @@ function addVariable(variables: Record<string, unknown>, text: string): void {
   const equals = text.indexOf('=')
   const name = text.slice(0, equals).trim()
   if (equals < 1 || name === '')
-    throw new AppError('USAGE', `"${text}" sets nothing; write name=value, such as limit=90`)
-  if (FORBIDDEN_KEYS.has(name)) throw new AppError('USAGE', `a variable cannot be named "${name}"`)
+    throw new AppError('USAGE', `"${text}" is not an assignment; write name=value, such as limit=90`)
+  if (FORBIDDEN_KEYS.has(name)) throw new AppError('USAGE', `"${name}" is not a valid variable name`)
   variables[name] = jsonOrText(text.slice(equals + 1))
 }
 

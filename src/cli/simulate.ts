@@ -22,27 +22,27 @@ export const define: DefineCommand = (command, start) => {
     .description(
       'Runs a rule or template over recorded messages in virtual time and prints what fired.\n' +
         'The whole recording is checked before anything runs.\n\n' +
-        'A recording is NDJSON (one message a line: resource, timestamp, values) or CSV with a header row and a column\n' +
-        'timestamp; a column resource is used when there, every other column is a value. Its first character decides.\n' +
-        'A column is numbers when each of its cells is one such as -12.50, else text (--types names it).\n' +
+        'A recording is NDJSON (one message per line: resource, timestamp, values) or CSV with a header row and a column\n' +
+        'timestamp. A column resource is optional; every other column is a value. The first character determines the format.\n' +
+        'A column is numeric if each of its cells is a number such as -12.50, otherwise text (--types overrides this).\n' +
         'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch milliseconds (--unit names another unit).',
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
     .option(...SET)
     .option(
       '--latency <name=duration>',
-      'answers of that plug or node come so much later: 200ms, 1.5s or PT1M (repeatable)',
+      'delay of the results of a plug or node, such as 200ms, 1.5s or PT1M (repeatable)',
       gather,
       [],
     )
-    .option('--down <from..to>', 'the host is away then: what comes meanwhile is delivered at its end')
-    .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
-    .option('--all', 'print every firing, not only the first and last hundred')
+    .option('--down <from..to>', 'downtime of the host; messages of that time are delivered at its end')
+    .option('--why', 'print the chain behind each firing: data, sensors, gates, trigger')
+    .option('--all', 'print all firings instead of the first and last hundred')
     .option(...HTML)
-    .option('--json', 'print one event a line, with the reasons of each firing')
+    .option('--json', 'print one event per line, with the reasons of each firing')
     .option(
       '--model <name=file>',
-      'booster of XGBoost that predict and classify ask by that name (repeatable)',
+      'XGBoost booster that predict and classify use under this name (repeatable)',
       gather,
       [],
     )

@@ -1,11 +1,19 @@
 /** `--stored`: rehearses a rule on a host's stored data, instead of running it here over a recording. */
 import type { Command } from 'commander'
+import type { Client } from '#client'
+import type { Rule, Template } from '#core'
 import { AppError, isPlainObject } from '#kernel'
-import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
-import { reportOfRehearsal } from './html/stored-report.ts'
-import { writeReport } from './html/write-report.ts'
+import type { Rehearsal, RehearsalRequest, RehearsedDifference } from '#services/rules/contract'
 import { connect, type ConnectFlags } from './functions/connect.ts'
+import { COLUMNS, type PlotPoint, PlotPoints } from './html/plot-points.ts'
+import { metricsToPlot, resourcesToPlot, sweptThresholds } from './html/plotted.ts'
+import { type FoundDifference, type Report, reportedFirings } from './html/report.ts'
+import { thresholdsOf } from './html/thresholds.ts'
+import { figuresOfDiff, textOf, writeReport } from './html/write-report.ts'
+import { grouped } from './numbers.ts'
 import { textAt } from './recording/source.ts'
+import { spanText } from './report/recording-text.ts'
+import { nameOfRule } from './report/run-report.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 import { formatTime } from './time-text.ts'
@@ -14,13 +22,13 @@ import { type Zone, zoneOf } from './zone.ts'
 
 export function withStoredFlags(command: Command): Command {
   return command
-    .option('--stored', 'rehearse on the stored data of a host; --from is also an age such as -30d')
-    .option('--type <id>', 'with --stored: all resources of that type')
-    .option('--query <query>', 'with --stored: all resources that match')
-    .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
+    .option('--stored', 'rehearse on the stored data of a host; --from may then be an age such as -30d')
+    .option('--type <id>', 'with --stored: rehearse for all resources of this type')
+    .option('--query <query>', 'with --stored: rehearse for all resources that match')
+    .option('--url <address>', 'address of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
     .option('--key <key>', 'API key (REFLEXARC_API_KEY)')
-    .option('--secret <secret>', 'its secret; better given in the environment (REFLEXARC_API_SECRET)')
-    .option('--token <token>', 'a bearer token in their place (REFLEXARC_TOKEN)')
+    .option('--secret <secret>', 'secret of the key; safer in the environment (REFLEXARC_API_SECRET)')
+    .option('--token <token>', 'bearer token, instead of key and secret (REFLEXARC_TOKEN)')
 }
 
 export interface StoredFlags extends ConnectFlags {
@@ -51,13 +59,7 @@ export async function runStored(
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
   const { broker, rules } = connect(flags, process.env)
-  const { rehearsals } = rules
-  const { id } = await rehearsals.run(request)
-  let answer = await rehearsals.get(id)
-  while (answer.status === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    answer = await rehearsals.get(id)
-  }
+  const answer = await finishedRehearsal(rules, request)
   terminal.out(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : `${linesOf(answer, zone).join('\n')}\n`)
   const { html } = flags
   if (html !== undefined) {
@@ -68,6 +70,19 @@ export async function runStored(
     if (report !== undefined) await writeReport(html, report, terminal)
   }
   return answer.status === 'done' ? 0 : 1
+}
+
+export async function finishedRehearsal(
+  { rehearsals }: Client['rules'],
+  request: RehearsalRequest,
+): Promise<Rehearsal> {
+  const { id } = await rehearsals.run(request)
+  let answer = await rehearsals.get(id)
+  while (answer.status === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    answer = await rehearsals.get(id)
+  }
+  return answer
 }
 
 export async function documentAt(path: string): Promise<NonNullable<RehearsalRequest['rule']>> {
@@ -83,9 +98,9 @@ export async function documentAt(path: string): Promise<NonNullable<RehearsalReq
 
 function requestOf({ type, query, resource, messages, from, until, seed }: StoredFlags): RehearsalRequest {
   const problems: string[] = []
-  if (messages !== undefined) problems.push('--messages: stands beside --stored; keep one of them')
+  if (messages !== undefined) problems.push('--messages and --stored: choose one')
   if (resource !== undefined && (type !== undefined || query !== undefined))
-    problems.push('--resource: stands beside --type or --query; keep one of them')
+    problems.push('--resource, --type and --query: choose one')
   if (seed !== undefined && !/^\d+$/.test(seed)) problems.push(`--seed: "${seed}" is not a whole number`)
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   const selected = {
@@ -128,7 +143,7 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
     node,
     `by ${source}`,
   ])
-  const more = truncated ? [`more is at /api/rehearsals/${answer.id}`] : []
+  const more = truncated ? [`the whole result is at /api/rehearsals/${answer.id}`] : []
   return [...lines, ...tableLines(rows.map((row) => row.map(visible))), head, ...more]
 }
 
@@ -141,4 +156,126 @@ function sweepTable(sweep: NonNullable<Rehearsal['sweep']>): readonly string[] {
     issue?.message ?? '',
   ])
   return tableLines([[...paths, 'firings', 'per day', ''], ...rows].map((row) => row.map(visible)))
+}
+
+/** Reports a rehearsal on the stored data of a host, with the data that it used. */
+interface StoredRun {
+  readonly answer: Rehearsal
+  readonly rule: Rule | Template
+  readonly other: Rule | Template | undefined
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly names: Report['names']
+  readonly zone: Zone
+}
+
+/** Returns undefined for a rehearsal without a result. */
+export async function reportOfRehearsal(
+  run: StoredRun,
+  series: Client['broker']['series'],
+): Promise<Report | undefined> {
+  const { answer, rule, other, variables, names, zone } = run
+  const { coverage, counts, firings = [], alarms, comparison, sweep } = answer
+  if (coverage === undefined || counts === undefined) return undefined
+  const { from, until, summary, messages, missingMetrics } = coverage
+  const differences = comparison && differencesOf(comparison)
+  const fired = new Set([...firings, ...(differences ?? [])].flatMap(({ resource }) => resource ?? []))
+  const withData = coverage.items.filter((item) => item.messages > 0)
+  const shown = resourcesToPlot(
+    withData.flatMap(({ resource }) => resource ?? []),
+    fired,
+  )
+  const resources = await Promise.all(
+    shown.map(async (resource) => {
+      const item = withData.find((one) => one.resource === resource)
+      const names = metricsToPlot(Object.keys(item?.metrics ?? {}), rule)
+      const metrics = names.map(async (name) => ({
+        name,
+        points: await pointsOf(series, { resource, name, from, until }),
+      }))
+      const all = await Promise.all(metrics)
+      return { resource, metrics: all.filter(({ points }) => points.length > 0), gaps: item?.gaps ?? [] }
+    }),
+  )
+  const plain = firings.map((firing) => ({ ...firing, resource: firing.resource ?? undefined }))
+  const limits = sweptThresholds(thresholdsOf(rule, variables), sweep?.map(({ values }) => values) ?? [])
+  return {
+    title: nameOfRule(rule),
+    facts: [
+      summary,
+      spanText(from, until, zone),
+      ...missingMetrics.map((name) => `no resource has the metric ${name}`),
+    ],
+    figures: [
+      ['messages', grouped(messages)],
+      ...(comparison ? figuresOfDiff(comparison.counts) : [['firings', grouped(counts.firings)] as const]),
+      ['alarms raised', grouped(alarms?.raised ?? 0)],
+      ['alarms cleared', grouped(alarms?.cleared ?? 0)],
+    ],
+    names,
+    zone,
+    from,
+    until,
+    resources,
+    moreResources: coverage.resources.withData - resources.length,
+    thresholds: [
+      ...(other ? thresholdsOf(other) : []).map((limit) => ({ ...limit, version: 'old' as const })),
+      ...limits.map((limit) => ({ ...limit, version: 'new' as const })),
+    ],
+    firings: reportedFirings(plain, differences, answer.truncated !== true, zone),
+    moreFirings: counts.firings - firings.length,
+    ...(sweep && {
+      sweep: {
+        parameters: Object.keys(sweep[0]?.values ?? {}),
+        rows: sweep.map(({ values, firings: count, perDay, issue }) => ({
+          values: Object.values(values).map(textOf),
+          firings: count,
+          perDay,
+          ...(issue && { issue: issue.message }),
+        })),
+      },
+    }),
+  }
+}
+
+function differencesOf({ added, removed, moved }: NonNullable<Rehearsal['comparison']>): readonly FoundDifference[] {
+  return [...added, ...removed, ...moved]
+    .toSorted((a, b) => a.time - b.time)
+    .flatMap(({ resource: of, ...found }) => foundDifference(found, of ?? undefined))
+}
+
+function foundDifference(
+  { time, node, by, firing, other }: Omit<RehearsedDifference, 'resource'>,
+  resource: string | undefined,
+): readonly FoundDifference[] {
+  const about = { time, node, resource }
+  if (firing !== undefined && other !== undefined)
+    return [{ kind: 'moved', ...about, by: by ?? 0, new: firing, old: other }]
+  if (firing !== undefined) return [{ kind: 'onlyNew', ...about, new: firing }]
+  return other === undefined ? [] : [{ kind: 'onlyOld', ...about, old: other }]
+}
+
+interface PlottedSeries {
+  readonly resource: string
+  readonly name: string
+  readonly from: number
+  readonly until: number
+}
+
+/** Returns the extremes of each pixel column; none for a series without numbers. */
+async function pointsOf(
+  series: Client['broker']['series'],
+  { resource, name, from, until }: PlottedSeries,
+): Promise<readonly PlotPoint[]> {
+  const seconds = Math.max(1, Math.ceil((until - from) / COLUMNS / 1_000))
+  const points = new PlotPoints(from, until)
+  const query = { from, until: until + 1, grouping: `PT${seconds}S`, aggregates: 'min,max', limit: 2 * COLUMNS }
+  const answer = await series.get(resource, name, query).catch((error: unknown) => {
+    // the data may have been removed meanwhile
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return { series: [] }
+    throw error
+  })
+  for (const [time, ...extremes] of answer.series) {
+    for (const value of extremes) if (typeof value === 'number') points.add(Math.max(from, Number(time)), value)
+  }
+  return points.points
 }

@@ -18,13 +18,13 @@ import { tableLines } from './report/table.ts'
 export const define: DefineCommand = (command, start) => {
   withStoredFlags(withPlaybackFlags(command))
     .description(
-      'Runs a rule or template once for each value of a property, all in one pass over the recording, and prints the\n' +
-        'firings of each destination, in all and per day. Several --set make a grid of at most 1,000 runs.\n\n' +
-        'What can be set: node.property, evictionTime, pollingPeriod and timeout of a node, node.invocationPolicy (the\n' +
-        'seconds of all triggers into it), and a variable by its name. Recordings are those of simulate.',
+      'Runs a rule or template once for each value of a property, in one pass over the recording, and prints the\n' +
+        'firings of each destination, in total and per day. Several --set run all combinations, at most 1,000.\n\n' +
+        '--set accepts node.property; evictionTime, pollingPeriod and timeout of a node; node.invocationPolicy (the\n' +
+        'seconds of all triggers into it); and the name of a variable. The command reads the same recordings as simulate.',
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
-    .option('--set <path=values>', 'a range 70..90/5, a list 70,75,90, or one value (repeatable)', gather, [])
+    .option('--set <path=values>', 'values: a range 70..90/5, a list 70,75,90, or one value (repeatable)', gather, [])
     .option(...HTML)
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -118,11 +118,13 @@ function readGrid(texts: readonly string[], problems: string[]): Readonly<Record
     const equals = text.indexOf('=')
     const path = text.slice(0, equals).trim()
     if (equals < 1 || path === '') {
-      problems.push(`--set: "${text}" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable`)
+      problems.push(
+        `--set: "${text}" is not an assignment; write node.property=70..90/5, or name=70,75,90 for a variable`,
+      )
     } else if (FORBIDDEN_KEYS.has(path)) {
-      problems.push(`--set: nothing can be named "${path}"; write node.property=70..90/5`)
+      problems.push(`--set: "${path}" is not a valid name; write node.property=70..90/5`)
     } else if (grid.has(path)) {
-      problems.push(`--set: ${path} is given twice; write its values as one list such as ${path}=70,75,90`)
+      problems.push(`--set: ${path} is set twice; write its values as one list such as ${path}=70,75,90`)
     } else {
       try {
         grid.set(path, sweepValues(text.slice(equals + 1)))
@@ -132,7 +134,7 @@ function readGrid(texts: readonly string[], problems: string[]): Readonly<Record
       }
     }
   }
-  if (texts.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
+  if (texts.length === 0) problems.push('nothing to sweep: set --set node.property=70..90/5')
   return Object.fromEntries(grid)
 }
 
@@ -148,7 +150,7 @@ function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   const [head = '', ...lines] = tableLines([header, ...cells], new Set(header.keys()))
   const work = `${counted(rows.length, 'run')} in one pass over ${counted(messages, 'message')} in ${formatSpan(wall)}`
   const report = [paint('underline', head), ...lines, '', paint('bold', work)]
-  if (destinations.length === 0) report.push('no trigger leads anywhere, so nothing can fire')
+  if (destinations.length === 0) report.push('without triggers, no node can fire')
   if (late > 0) report.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
   return report
 }

@@ -8,7 +8,7 @@ export function readOneTime(text: string, zone: Zone): readonly number[] {
   const epoch = epochNumber(text)
   const unit = epoch === undefined ? undefined : otherUnitOf(epoch)
   if (epoch !== undefined && unit !== undefined) {
-    throw new AppError('USAGE', `${text} is in ${unitName(unit)}; write it in milliseconds: ${msOf(epoch, unit)}`)
+    throw new AppError('USAGE', `${text} seems to be in ${unitName(unit)}; write milliseconds: ${msOf(epoch, unit)}`)
   }
   const reading = readTime(text, zone)
   if ('times' in reading) return reading.times
@@ -27,7 +27,7 @@ export function spanOf(text: string, zone: Zone): { from: number; to: number } {
   if (from === undefined || to === undefined || more.length > 0) {
     throw new AppError(
       'USAGE',
-      `"${text}" is not a span; write two times with .. between them, such as 2026-03-28..2026-03-30`,
+      `"${text}" is not a valid range; write two times separated by .., such as 2026-03-28..2026-03-30`,
     )
   }
   const down = { from: timeOf(from, zone), to: timeOf(to, zone) }

@@ -8,13 +8,11 @@ import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (command, start) => {
   command
-    .description(
-      'Prints a bearer token (JWT, HS256), signed with the key in the data folder of the host that it is for.',
-    )
+    .description('Prints a bearer token (JWT, HS256), signed with the key in the data folder of a host.')
     .option(...DATA)
-    .option('--tenant <name>', 'whose data it opens', 'default')
-    .option('--subject <name>', 'who it is for; what they make carries this name', 'token')
-    .option('--expires <duration>', 'how long it is good, such as 1h, 30d or PT50S', '1h')
+    .option('--tenant <name>', 'tenant of the token', 'default')
+    .option('--subject <name>', 'user of the token; recorded as the author of changes', 'token')
+    .option('--expires <duration>', 'time for which the token is valid, such as 1h, 30d or PT50S', '1h')
     .addHelpText(
       'after',
       '\nExample:\n  curl -H "authorization: Bearer $(reflexarc token)" http://127.0.0.1:8080/api/tasks',
@@ -41,7 +39,7 @@ export async function runToken(
   const { tenant, subject, expires } = flags
   const folder = dataFolder(flags, env)
   const problems: string[] = []
-  if (!existsSync(folder)) problems.push(`--data: missing folder ${folder}; name the data folder of a host`)
+  if (!existsSync(folder)) problems.push(`--data: the folder ${folder} does not exist; use the data folder of a host`)
   problems.push(...tenantProblems(tenant))
   if (subject.trim() === '' || subject.length > 200) problems.push('--subject: write a name of 1 to 200 characters')
   const lifetime = secondsOf(expires, problems)

@@ -3,20 +3,25 @@
  *
  * TLS-1 files that cannot be used stop the start; later they do not replace the certificate that is in use
  * TLS-2 a changed certificate is used by the next connection; open connections continue
+ * TLS-3 a connection with a client certificate that is invalid is closed, and the log states the reason
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createSecureContext, type Server } from 'node:tls'
-import { AppError, type Logger, messageOf } from '#kernel'
+import { createSecureContext, type Server, type TLSSocket } from 'node:tls'
+import { AppError, type Logger, messageOf, RateLimitedLogger } from '#kernel'
+import { machineTimers } from '#platform'
 
 export interface TlsFiles {
   readonly cert: string
   readonly key: string
+  /** CAs of device certificates; absent: clients are not asked for a certificate */
+  readonly clientCa?: string
 }
 
 interface Pair {
   readonly cert: string
   readonly key: string
+  readonly ca?: string
 }
 
 interface CertificateOptions {
@@ -32,6 +37,7 @@ export class Certificates {
   readonly #files: TlsFiles
   readonly #options: CertificateOptions
   readonly #servers = new Set<Pick<Server, 'setSecureContext'>>()
+  readonly #refused: RateLimitedLogger
   #pair: Pair
   #problem: string | undefined
 
@@ -39,6 +45,10 @@ export class Certificates {
     this.#files = files
     this.#pair = pair
     this.#options = options
+    this.#refused = new RateLimitedLogger({
+      write: (what, details) => options.logger.warn(what, details),
+      after: machineTimers.later,
+    })
   }
 
   /** Rejects with `USAGE` when the files cannot be used. */
@@ -47,12 +57,24 @@ export class Certificates {
   }
 
   /** Options for a server, which `keep` keeps current */
-  get options(): Pair {
-    return this.#pair
+  get options(): Pair & { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean } {
+    // Node would close connections with an invalid certificate without a reason, and those without one
+    return this.#pair.ca === undefined ? this.#pair : { ...this.#pair, requestCert: true, rejectUnauthorized: false }
   }
 
-  keep(server: Pick<Server, 'setSecureContext'>): void {
+  keep(server: Pick<Server, 'setSecureContext' | 'on'>): void {
     this.#servers.add(server)
+    if (this.#files.clientCa !== undefined) server.on('secureConnection', (socket) => this.#admit(socket))
+  }
+
+  #admit(socket: TLSSocket): void {
+    const { subject } = socket.getPeerCertificate()
+    // an object without members if the client showed none
+    if (socket.authorized || (subject as typeof subject | undefined) === undefined) return
+    const { remoteAddress: address = '' } = socket
+    const reason = problemOf(String(socket.authorizationError))
+    this.#refused.log(`A client certificate was refused, CN=${String(subject.CN).slice(0, 100)}: ${reason}`, '', { address })
+    socket.destroy()
   }
 
   /** Uses the files if they have changed. */
@@ -60,7 +82,7 @@ export class Certificates {
     try {
       const pair = await readPair(this.#files)
       this.#problem = undefined
-      if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return
+      if (pair.cert === this.#pair.cert && pair.key === this.#pair.key && pair.ca === this.#pair.ca) return
       this.#pair = pair
       for (const server of this.#servers) server.setSecureContext(pair)
       this.#options.logger.warn(`The certificate ${this.#files.cert} changed; new connections use it`)
@@ -86,6 +108,16 @@ export class Certificates {
   }
 }
 
+const PROBLEMS: ReadonlyMap<string, string> = new Map([
+  ['CERT_HAS_EXPIRED', 'it has expired; renew it'],
+  ['CERT_NOT_YET_VALID', 'it is not valid yet; check the clock of this machine'],
+  ['INVALID_PURPOSE', 'it is not for clients; issue it with clientAuth'],
+])
+
+function problemOf(code: string): string {
+  return PROBLEMS.get(code) ?? `it is not signed by a CA of --tls-client-ca (${code})`
+}
+
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
@@ -104,7 +136,14 @@ async function readPair(files: TlsFiles): Promise<Pair> {
   )
   if (!certificate.checkPrivateKey(privateKey))
     throw unusable(`--tls-key: ${files.key} is not the key of ${files.cert}; name the key that it was made for`)
-  const pair = { cert, key }
+  const ca = files.clientCa === undefined ? undefined : await read('--tls-client-ca', files.clientCa)
+  if (ca !== undefined) {
+    parsed(
+      () => new X509Certificate(ca),
+      `--tls-client-ca: ${files.clientCa} is not a certificate in PEM; write a file with -----BEGIN CERTIFICATE-----`,
+    )
+  }
+  const pair = { cert, key, ...(ca !== undefined && { ca }) }
   parsed(
     () => createSecureContext(pair),
     `--tls-cert: ${files.cert} has a chain that cannot be used; write it in order`,

@@ -8,6 +8,7 @@ import { actingAs, currentActor } from '#platform'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
+import { DeviceCertificates } from './auth/device-certificates.ts'
 import { KeyChanges } from './auth/key-changes.ts'
 import { Oidc } from './auth/oidc.ts'
 import { OpenStreams } from './auth/open-streams.ts'
@@ -145,6 +146,10 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const openStreams = new OpenStreams({ changes, timers, now })
     const [sessionRecords, links] = [own.collection(SESSIONS), own.collection(LINKS)]
     const sessions = new Sessions({ sessions: sessionRecords, links, keys: keyPairs, changes, now })
+    const devices =
+      config.tls?.clientCa === undefined
+        ? undefined
+        : new DeviceCertificates({ keys: keyPairs, tenant: config.tenant, changes, now })
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
@@ -161,6 +166,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       plugModules: overrides.plugModules,
       checkPair,
       openStreams,
+      devices,
       isToken: (token: string) => tokens.isIssued(token),
       internalClient: new InternalClient({ issueToken: (order) => tokens.issue(order), now }),
     }
@@ -210,7 +216,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
         }
       },
       serviceLog,
-      authentication: { checkPair, tokens, sessions, openStreams, now, ownUrl: config.url },
+      authentication: { checkPair, tokens, sessions, openStreams, devices, now, ownUrl: config.url },
       auth: {
         ...(config.oidc && { oidc: new Oidc({ client: config.oidc, tokens, secret, now }) }),
         keys: keyPairs,

@@ -118,146 +118,157 @@ export interface Option {
 }
 
 export const OPTIONS = {
-  port: { flag: 'port', env: 'PORT', value: 'number', default: '8080', help: '0 picks a free one' },
-  host: { flag: 'host', env: 'REFLEXARC_HOST', value: 'address', default: '127.0.0.1', help: 'where to listen' },
+  port: { flag: 'port', env: 'PORT', value: 'number', default: '8080', help: 'port to listen on; 0: any free port' },
+  host: { flag: 'host', env: 'REFLEXARC_HOST', value: 'address', default: '127.0.0.1', help: 'address to listen on' },
   mqtt: {
     flag: 'mqtt',
     env: 'REFLEXARC_MQTT',
     value: 'port',
-    help: 'also speak MQTT there, such as 1883; off without',
+    help: 'port for MQTT, such as 1883; default: MQTT is off',
   },
   mqtts: {
     flag: 'mqtts',
     env: 'REFLEXARC_MQTTS',
     value: 'port',
-    help: 'also speak MQTT over TLS there, such as 8883; off without',
+    help: 'port for MQTT over TLS, such as 8883; default: off',
   },
   mqttHost: {
     flag: 'mqtt-host',
     env: 'REFLEXARC_MQTT_HOST',
     value: 'address',
-    help: 'where to listen for MQTT; default the address of --host',
+    help: 'address to listen on for MQTT; default: the address of --host',
   },
   tlsCert: {
     flag: 'tls-cert',
     env: 'REFLEXARC_TLS_CERT',
     value: 'file',
-    help: 'certificate and its chain (PEM); the host then speaks HTTPS; read again when the file changes',
+    help: 'certificate with its chain (PEM), to serve HTTPS; reloaded when the file changes',
   },
   tlsKey: { flag: 'tls-key', env: 'REFLEXARC_TLS_KEY', value: 'file', help: 'private key of --tls-cert (PEM)' },
+  tlsClientCa: {
+    flag: 'tls-client-ca',
+    env: 'REFLEXARC_TLS_CLIENT_CA',
+    value: 'file',
+    help: 'CAs whose certificates identify devices (PEM): their name is that of a device key or its resource',
+  },
   metricsPort: {
     flag: 'metrics-port',
     env: 'REFLEXARC_METRICS_PORT',
     value: 'port',
-    help: 'serve /metrics, /live, /ready and /health there over HTTP, without a key',
+    help: 'port that serves /metrics, /live, /ready and /health over HTTP without credentials',
   },
-  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'folder of all data' },
+  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'folder of the data' },
   store: {
     flag: 'store',
     env: 'REFLEXARC_STORE',
     value: 'medium',
     default: 'sqlite:',
-    help: 'sqlite: in the data folder, memory: without persistence, or an address postgres://...',
+    help: 'sqlite: in the data folder; memory: without persistence; or an address postgres://...',
   },
   blobs: {
     flag: 'blobs',
     env: 'REFLEXARC_BLOBS',
     value: 'folder',
-    help: 'folder of objects, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
+    help: 'folder of objects, such as assets of functions; default: in the data folder; in a cluster: a folder that all hosts share',
   },
   cluster: {
     flag: 'cluster',
     env: 'REFLEXARC_CLUSTER',
-    help: 'one of several hosts on the same PostgreSQL',
+    help: 'run as one of several hosts on the same PostgreSQL',
   },
   advertise: {
     flag: 'advertise',
     env: 'REFLEXARC_ADVERTISE',
     value: 'address',
-    help: 'with --cluster: where the other hosts reach this one, such as http://10.0.0.1:8080; default where it listens',
+    help: 'with --cluster: address at which other hosts reach this one, such as http://10.0.0.1:8080; default: the address it listens on',
   },
   key: { flag: 'key', env: 'REFLEXARC_API_KEY', value: 'key', help: 'API key of the first tenant, with its secret' },
   secret: {
     flag: 'secret',
     env: 'REFLEXARC_API_SECRET',
     value: 'secret',
-    help: 'its secret; safer in the environment, which other users of the machine cannot see',
+    help: 'secret of the key; safer in the environment, which other users of the machine cannot see',
   },
   tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
-  only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
+  only: {
+    flag: 'only',
+    env: 'REFLEXARC_ONLY',
+    value: 'services',
+    help: 'services to start, such as rules,alarms; default: all',
+  },
   plugs: {
     flag: 'plugs',
     env: 'REFLEXARC_PLUGS',
     value: 'path',
     many: true,
-    help: 'ES module that exports plugs made by definePlug, or a folder of such modules; read again on SIGHUP',
+    help: 'ES module that exports plugs of definePlug, or a folder of such modules; reloaded on SIGHUP',
   },
   allowUrl: {
     flag: 'allow-url',
     env: 'REFLEXARC_ALLOW_URL',
     value: 'place',
     many: true,
-    help: 'private name, address or network that may be called, by callURL and for models of other servers, such as intranet.local:8080 or 10.0.0.0/8',
+    help: 'private name, address or network that callURL and remote models may call, such as intranet.local:8080 or 10.0.0.0/8',
   },
   installFrom: {
     flag: 'install-from',
     env: 'REFLEXARC_INSTALL_FROM',
     value: 'host',
     many: true,
-    help: 'host that packages of functions may come from, beside the registries in .npmrc and pip.conf, such as files.intranet.local:8443',
+    help: 'host from which packages of functions may be downloaded, in addition to the registries in .npmrc and pip.conf, such as files.intranet.local:8443',
   },
   requirePinned: {
     flag: 'require-pinned',
     env: 'REFLEXARC_REQUIRE_PINNED',
-    help: 'refuse functions whose requirements.txt leaves a version open',
+    help: 'reject functions whose requirements.txt does not pin all versions',
   },
-  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo plant' },
+  empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'do not create the demo plant' },
   logLevel: {
     flag: 'log-level',
     env: 'REFLEXARC_LOG_LEVEL',
     value: 'level',
     default: 'info',
-    help: `${LOG_LEVELS.join(', ')}; debug has a line for each request`,
+    help: `${LOG_LEVELS.join(', ')}; debug logs each request`,
   },
   rateLimit: {
     flag: 'rate-limit',
     env: 'REFLEXARC_RATE_LIMIT',
     value: 'number',
     default: '10000',
-    help: 'requests a second of one key; 0 for no limit',
+    help: 'requests per second of one key; 0: unlimited',
   },
   bodyLimit: {
     flag: 'body-limit',
     env: 'REFLEXARC_BODY_LIMIT',
     value: 'bytes',
     default: '1048576',
-    help: 'of a request',
+    help: 'maximum size of a request body',
   },
   timeLimit: {
     flag: 'time-limit',
     env: 'REFLEXARC_TIME_LIMIT',
     value: 'ms',
     default: '30000',
-    help: 'until the answer to a request begins',
+    help: 'time until the response to a request begins',
   },
   trustProxy: {
     flag: 'trust-proxy',
     env: 'REFLEXARC_TRUST_PROXY',
     value: 'addresses',
-    help: 'trusted proxies, whose X-Forwarded-For is used, such as loopback or 10.0.0.0/8; default none',
+    help: 'trusted proxies, whose X-Forwarded-For is used, such as loopback or 10.0.0.0/8; default: none',
   },
   functions: {
     flag: 'functions',
     env: 'REFLEXARC_FUNCTIONS',
     value: 'mode',
     default: 'fenced',
-    help: 'how uploaded functions run: fenced in a sandbox, trusted without one, off not at all',
+    help: 'how uploaded functions run: fenced: in a sandbox; trusted: without one; off: not at all',
   },
   modelRuntimes: {
     flag: 'model-runtimes',
     env: 'REFLEXARC_MODEL_RUNTIMES',
     value: 'folder',
-    help: 'folder of Python virtual environments for hosted models; default model-runtimes in the data folder',
+    help: 'folder of Python virtual environments for hosted models; default: model-runtimes in the data folder',
   },
   objects: {
     flag: 'objects',
@@ -270,7 +281,7 @@ export const OPTIONS = {
     flag: 'url',
     env: 'REFLEXARC_URL',
     value: 'address',
-    help: 'external address of this host, such as https://iot.example.com; base of all links; default the address of each request',
+    help: 'external address of this host, such as https://iot.example.com; base of all links; default: the address of each request',
   },
   webscriptUrl: {
     flag: 'webscript-url',
@@ -283,28 +294,28 @@ export const OPTIONS = {
     env: 'REFLEXARC_MAX_DESCENDANTS',
     value: 'number',
     default: '1000',
-    help: 'messages, commands and alarms that rules may create from one root; more are rejected as a loop',
+    help: 'maximum number of messages, commands and alarms that rules may create from one root; more are rejected as a loop',
   },
   maxAhead: {
     flag: 'max-ahead',
     env: 'REFLEXARC_MAX_AHEAD',
     value: 'duration',
     default: '1h',
-    help: 'how far a timestamp of a live message may be beyond the clock, such as 30m or PT30M; off for any',
+    help: 'how far the timestamp of a live message may be ahead of the clock, such as 30m or PT30M; off: any',
   },
   maxBehind: {
     flag: 'max-behind',
     env: 'REFLEXARC_MAX_BEHIND',
     value: 'duration',
     default: '30d',
-    help: 'how far it may be before the clock; off for any',
+    help: 'how far the timestamp of a live message may be behind the clock; off: any',
   },
   badTime: {
     flag: 'bad-time',
     env: 'REFLEXARC_BAD_TIME',
     value: 'what',
     default: 'receipt',
-    help: 'handling of a message whose timestamp is further away: receipt replaces it by the time of receipt, refuse rejects the message over HTTP and WebSocket',
+    help: 'handling of a message whose timestamp is out of these bounds: receipt replaces it by the time of receipt; refuse rejects the message over HTTP and WebSocket',
   },
   identityIgnores: {
     flag: 'identity-ignores',
@@ -317,28 +328,28 @@ export const OPTIONS = {
     env: 'REFLEXARC_DUPLICATES',
     value: 'what',
     default: 'drop',
-    help: 'default of tasks for a duplicate message: drop or take; the same on all hosts of a cluster',
+    help: 'default of tasks for duplicate messages: drop or take; the same on all hosts of a cluster',
   },
   dedupWindow: {
     flag: 'dedup-window',
     env: 'REFLEXARC_DEDUP_WINDOW',
     value: 'duration',
     default: '10m',
-    help: 'how long tasks that accept late messages recognize the last 1,000 of a resource, such as 30m; the same on all hosts of a cluster',
+    help: 'how long tasks that accept late messages remember the last 1,000 messages of a resource to recognize duplicates, such as 30m; the same on all hosts of a cluster',
   },
   keepInputs: {
     flag: 'keep-inputs',
     env: 'REFLEXARC_KEEP_INPUTS',
     value: 'limits',
     default: '7d,4GB',
-    help: 'how long, and how many bytes of each tenant, inputs of tasks are kept to look at the past and to rehearse rules; 0 keeps none',
+    help: 'age and size per tenant up to which inputs of tasks are kept, to look at the past and to rehearse rules; 0: none',
   },
   auditAge: {
     flag: 'audit-age',
     env: 'REFLEXARC_AUDIT_AGE',
     value: 'duration',
     default: '365d',
-    help: 'how long entries of the audit are kept',
+    help: 'time for which audit entries are kept',
   },
   jwks: {
     flag: 'jwks',
@@ -346,39 +357,39 @@ export const OPTIONS = {
     value: 'address',
     help: 'public keys of an issuer whose bearer tokens are accepted',
   },
-  issuer: { flag: 'issuer', env: 'REFLEXARC_ISSUER', value: 'name', help: 'what `iss` of those tokens must be' },
-  audience: { flag: 'audience', env: 'REFLEXARC_AUDIENCE', value: 'name', help: 'what `aud` of those tokens must be' },
+  issuer: { flag: 'issuer', env: 'REFLEXARC_ISSUER', value: 'name', help: 'required `iss` of these tokens' },
+  audience: { flag: 'audience', env: 'REFLEXARC_AUDIENCE', value: 'name', help: 'required `aud` of these tokens' },
   tenantClaim: {
     flag: 'tenant-claim',
     env: 'REFLEXARC_TENANT_CLAIM',
     value: 'name',
     default: 'tenant',
-    help: 'the claim of those tokens that names the tenant',
+    help: 'claim of these tokens that contains the tenant',
   },
   roleClaim: {
     flag: 'role-claim',
     env: 'REFLEXARC_ROLE_CLAIM',
     value: 'name',
-    help: 'the claim of those tokens that names groups of the caller; without it, each token has all rights',
+    help: 'claim of these tokens that contains groups of the user; if it is not set, tokens have all rights',
   },
   oidcClient: {
     flag: 'oidc-client',
     env: 'REFLEXARC_OIDC_CLIENT',
     value: 'id',
-    help: 'id of this host at the issuer, so that browsers sign in there; its return address is /auth/v1/oidc/callback',
+    help: 'client id of this host at the issuer, so that browsers can log in there; the redirect URI is /auth/v1/oidc/callback',
   },
   oidcSecret: {
     flag: 'oidc-secret',
     env: 'REFLEXARC_OIDC_SECRET',
     value: 'secret',
-    help: 'secret of that client, if it has one; better given in the environment',
+    help: 'secret of this client, if it has one; safer in the environment',
   },
   roles: {
     flag: 'role',
     env: 'REFLEXARC_ROLES',
     value: 'group=scopes',
     many: true,
-    help: 'scopes of a group, such as shift=operate or plant=author+operate; a group that is named as a scope has it',
+    help: 'scopes of a group, such as shift=operate or plant=author+operate; a group with the name of a scope has that scope',
   },
 } as const satisfies Record<string, Option>
 
@@ -412,15 +423,23 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   }
 
   const port = read('port', wholeUpTo(65_535), 'write a number from 0 to 65535')
-  const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually has 1883')
-  const mqtts = read('mqtts', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT over TLS usually has 8883')
+  const mqtt = read('mqtt', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT usually uses 1883')
+  const mqtts = read('mqtts', wholeUpTo(65_535), 'write a number from 0 to 65535; MQTT over TLS usually uses 8883')
   const metricsPort = read('metricsPort', wholeUpTo(65_535), 'write a number from 0 to 65535')
   const host = read('host', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const mqttHost = read('mqttHost', nonEmpty, 'write an address such as 127.0.0.1 or 0.0.0.0')
   const [cert, tlsKey] = [text('tlsCert'), text('tlsKey')]
-  const tls = cert !== undefined && tlsKey !== undefined ? { cert: resolve(cert), key: resolve(tlsKey) } : undefined
+  const clientCa = text('tlsClientCa')
+  const ca = clientCa !== undefined && { clientCa: resolve(clientCa) }
+  const tls =
+    cert !== undefined && tlsKey !== undefined ? { cert: resolve(cert), key: resolve(tlsKey), ...ca } : undefined
   if (tls === undefined && (cert ?? tlsKey) !== undefined) {
     problems.push('--tls-cert and --tls-key: one is missing; write both, or neither for HTTP')
+  }
+  if (tls === undefined && clientCa !== undefined) {
+    problems.push(
+      '--tls-client-ca: --tls-cert and --tls-key are missing; name the files of the certificate and its key',
+    )
   }
   if (tls === undefined && mqtts !== undefined) {
     problems.push('--mqtts: --tls-cert and --tls-key are missing; name the files of the certificate and its key')
@@ -449,7 +468,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const url = read('url', hostUrlOf, 'write http:// or https://, a name, and a path if there is one')
   const webscriptUrl = read('webscriptUrl', originOf, 'write http:// or https:// and a name, without a path')
   if (webscriptUrl !== undefined && url !== undefined && new URL(url).host === new URL(webscriptUrl).host) {
-    problems.push('--webscript-url: it names the host of --url; give webscripts a name or port of their own')
+    problems.push('--webscript-url: same origin as --url; use another name or port')
   }
   const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
   const ahead = read('maxAhead', spanOf, SPAN_FORM)
@@ -471,16 +490,16 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const key = read('key', keyOf, 'write visible characters without a colon, at most 128')
   const secret = read('secret', secretOf, 'write visible characters, at most 256')
   if ((text('key') === undefined) !== (text('secret') === undefined)) {
-    problems.push('--key and --secret: one is missing; write both, or neither to have a pair made')
+    problems.push('--key and --secret: one is missing; write both, or neither to create a pair')
   }
   const jwks = read('jwks', jwksOf, 'write an https address, or http on this machine')
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
-    problems.push('--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out')
+    problems.push('--issuer and --audience: --jwks is missing; set the address of the keys of the issuer, or omit both')
   }
   const roleClaim = text('roleClaim')
   const roles = rolesOf(list('roles'), problems)
   if (jwks === undefined && roleClaim !== undefined) {
-    problems.push('--role-claim: --jwks is missing; name the keys of the issuer, or leave it out')
+    problems.push('--role-claim: --jwks is missing; set the address of the keys of the issuer, or omit it')
   }
   const [oidcClient, oidcSecret] = [text('oidcClient'), text('oidcSecret')]
   if (oidcClient !== undefined && (jwks === undefined || text('issuer') === undefined)) {
@@ -498,6 +517,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     problems.push(
       `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
+  if (cluster !== undefined && clientCa !== undefined) {
+    problems.push('--tls-client-ca: hosts of a cluster cannot forward certificates to each other; leave it out')
+  }
   if (cluster !== undefined && mqtts !== undefined && mqtt === undefined) {
     problems.push('--mqtts: hosts of a cluster forward connections to the --mqtt port of each other; write it too')
   }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '#kernel'
 import { isFromHere } from './auth/authenticate.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gauges, Kept, Ways, Work } from './gauges.ts'
+import type { ConnectorFigures, Gauges, Kept, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
@@ -104,6 +104,7 @@ function makeGauges(registry: Registry): Gauges {
     watchTotal: (name, read) => void totals.set(name, read),
     watchReadings: (reason, read) => void readings.set(reason, read),
     watchKept: (read) => watchKept(registry, read),
+    watchConnectors: (read) => watchConnectors(registry, read),
     watchClock: (read) => watchClock(registry, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
@@ -200,6 +201,32 @@ function watchKept(registry: Registry, read: () => Kept): void {
       }),
     )
   }
+}
+
+function watchConnectors(registry: Registry, read: () => ConnectorFigures): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_connector_lag',
+      help: 'Records that wait for sources at their brokers, and items that wait for sinks',
+      registers: [],
+      collect() {
+        this.set(read().lag)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: 'reflexarc_connector_records_total',
+      help: 'Records of sources and sinks by result; retried: tries after an error of a connection',
+      labelNames: ['result'],
+      registers: [],
+      collect() {
+        const { lag: _lag, ...results } = read()
+        this.reset()
+        for (const [result, count] of Object.entries(results)) this.inc({ result }, count)
+      },
+    }),
+  )
 }
 
 function watchClock(registry: Registry, read: Parameters<Gauges['watchClock']>[0]): void {

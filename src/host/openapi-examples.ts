@@ -45,7 +45,23 @@ const SUBSCRIPTION = {
   filters: [{ prefix: 'inspections/', suffix: '.json', events: ['put'] }],
 }
 
+const SOURCE = {
+  type: 'kafka',
+  connection: { brokers: ['kafka.example.com:9092'], tls: true },
+  topics: ['plant'],
+  map: { resource: 'key', timestamp: '/at', unit: 's' },
+  start: 'earliest',
+}
+const SINK = {
+  type: 'kafka',
+  connection: { brokers: ['kafka.example.com:9092'], tls: true },
+  topic: 'alarms',
+  select: { items: 'alarms', prefix: 'boiler-' },
+}
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  putSource: SOURCE,
+  putSink: SINK,
   putVaultV1Secret: { value: 'a token of another service' },
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,

@@ -1,6 +1,6 @@
-/** Remembers for whom asynchronous work is done. */
+/** Remembers for whom asynchronous work is done, and with which rights rules call services. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Actor } from '#kernel'
+import type { Actor, Rights } from '#kernel'
 
 interface Scope {
   readonly actor: Actor | undefined
@@ -30,4 +30,36 @@ export async function actingAs<T>(actor: Actor | undefined, work: () => Promise<
   } finally {
     scope.isOver = true
   }
+}
+
+const limits = new AsyncLocalStorage<Rights | undefined>()
+
+/** Returns the rights of the running rule; `undefined`: all rights. */
+export function currentRights(): Rights | undefined {
+  return limits.getStore()
+}
+
+/** Runs work of a rule with its rights. */
+export function actingWith<T>(rights: Rights | undefined, work: () => T): T {
+  return limits.run(rights, work)
+}
+
+/** Makes each step of an iteration with these rights, whatever asks for it. */
+export async function* eachWith<T>(rights: Rights | undefined, steps: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = steps[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const step = await actingWith(rights, () => iterator.next())
+      if (step.done === true) return
+      yield step.value
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** Returns the work with the rights of this moment, for calls from elsewhere. */
+export function withRightsOfNow<Arguments extends unknown[], T>(work: (...given: Arguments) => T) {
+  const rights = currentRights()
+  return (...given: Arguments): T => actingWith(rights, () => work(...given))
 }

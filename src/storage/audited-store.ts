@@ -6,19 +6,9 @@
  * AUDIT-3 commits take effect in the order of their calls, audited or not
  */
 import { type Actor, type Difference, differenceOf } from '#kernel'
-import type {
-  ActingAs,
-  Collection,
-  CollectionSpec,
-  Committed,
-  Document,
-  Expectation,
-  Storage,
-  Store,
-  Write,
-} from './contract.ts'
-import { MAX_GET_MANY } from './limits.ts'
-import { CommittedCollection } from './wrapped-collection.ts'
+import { committedCollection } from './committed-collection.ts'
+import type { ActingAs, Collection, CollectionSpec, Committed, Document, Storage, Store, Write } from './contract.ts'
+import { AUDIT_NAME, MAX_GET_MANY } from './limits.ts'
 
 export interface AuditEntry extends Actor {
   /** epoch ms */
@@ -35,7 +25,7 @@ export interface AuditedChange {
 
 /** Entries of a store; their ids are in the order of time. */
 export const AUDIT_ENTRIES: CollectionSpec<AuditEntry> = {
-  name: 'audit_entries',
+  name: AUDIT_NAME,
   version: 1,
   fields: {
     at: { type: 'number', of: ({ at }) => at },
@@ -95,12 +85,16 @@ class AuditedStore implements Store {
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
     const inner = this.#store.collection(spec)
     const commit = (writes: readonly Write[]): Promise<Committed> => this.commit(writes)
-    if (spec.audited !== true) return new CommittedCollection(inner, commit)
-    return new AuditedCollection(inner, commit, (write) => {
+    if (spec.audited !== true) return committedCollection(inner, commit)
+    // several actors may share a commit
+    const noted = (write: Write): Write => {
       const actor = this.#auditing.actor()
       if (actor !== undefined) this.#actors.set(write, actor)
       return write
-    })
+    }
+    const putting: typeof inner.putting = (id, value, expect) => noted(inner.putting(id, value, expect))
+    const deleting: typeof inner.deleting = (id, expect) => noted(inner.deleting(id, expect))
+    return committedCollection({ ...inner, putting, deleting }, commit)
   }
 
   log(name: string): ReturnType<Store['log']> {
@@ -145,10 +139,7 @@ class AuditedStore implements Store {
     // earlier commits are begun first, so that their order is kept
     await before
     const entries: Write[] = []
-    for (const [actor, changed] of changes) {
-      const entry = await this.#entryOf(actor, changed)
-      if (entry !== undefined) entries.push(entry)
-    }
+    for (const [actor, changed] of changes) entries.push(...(await this.#entriesOf(actor, changed)))
     const committed = this.#store.commit([...writes, ...entries])
     committed.catch(ignore)
     return { committed }
@@ -167,7 +158,7 @@ class AuditedStore implements Store {
     return changes
   }
 
-  async #entryOf(actor: Actor, writes: readonly Change[]): Promise<Write | undefined> {
+  async #entriesOf(actor: Actor, writes: readonly Change[]): Promise<readonly Write[]> {
     const former = await this.#formerOf(writes)
     const changes = writes.flatMap((write, index): readonly AuditedChange[] => {
       const from = former[index]
@@ -177,16 +168,21 @@ class AuditedStore implements Store {
       const change = from === undefined ? 'created' : to === undefined ? 'removed' : 'changed'
       return [{ collection: write.collection.name, id: write.id, change, difference }]
     })
-    if (changes.length === 0) return undefined
     const at = this.#auditing.now()
     const entries = this.#store.collection(AUDIT_ENTRIES)
-    return entries.putting(this.#auditing.newId(at), { ...actor, at, changes }, 'absent')
+    return entriesFor(changes).map((part) =>
+      entries.putting(this.#auditing.newId(at), { ...actor, at, changes: part }, 'absent'),
+    )
   }
 
   async #formerOf(writes: readonly Change[]): Promise<readonly (Document | undefined)[]> {
     const former = new Map<string, Document>()
     const idsOf = new Map<CollectionSpec<never>, string[]>()
-    for (const { collection, id } of writes) idsOf.set(collection, [...(idsOf.get(collection) ?? []), id])
+    for (const { collection, id } of writes) {
+      const ids = idsOf.get(collection)
+      if (ids === undefined) idsOf.set(collection, [id])
+      else ids.push(id)
+    }
     for (const [spec, ids] of idsOf) {
       const collection = this.#store.collection<Document>(spec as CollectionSpec<Document>)
       for (let at = 0; at < ids.length; at += MAX_GET_MANY) {
@@ -198,22 +194,27 @@ class AuditedStore implements Store {
   }
 }
 
-/** Notes for whom each write was built, since several actors may share a commit. */
-class AuditedCollection<D extends Document> extends CommittedCollection<D> {
-  readonly #note: (write: Write) => Write
+/** Characters of JSON in an entry, of which each may take three bytes of a document */
+const MAX_ENTRY = 300_000
 
-  constructor(inner: Collection<D>, commit: AuditedStore['commit'], note: (write: Write) => Write) {
-    super(inner, commit)
-    this.#note = note
+/** Divides changes so that each part fits into an entry. */
+function entriesFor(changes: readonly AuditedChange[]): readonly (readonly AuditedChange[])[] {
+  const parts: AuditedChange[][] = []
+  let size = Infinity
+  for (const change of changes) {
+    const own = JSON.stringify(change).length
+    if (size + own > MAX_ENTRY) {
+      parts.push([])
+      size = 0
+    }
+    size += own
+    parts.at(-1)?.push(own > MAX_ENTRY ? tooLarge(change) : change)
   }
+  return parts
+}
 
-  override putting(id: string, value: D, expect?: Expectation): Write {
-    return this.#note(super.putting(id, value, expect))
-  }
-
-  override deleting(id: string, expect?: Expectation): Write {
-    return this.#note(super.deleting(id, expect))
-  }
+function tooLarge({ difference, ...change }: AuditedChange): AuditedChange {
+  return { ...change, difference: [{ path: '', to: `${difference.length} differences, too large for an entry` }] }
 }
 
 function ignore(): void {

@@ -1,7 +1,6 @@
 /** Checks and copies batches and queries of series. All checks throw `VALIDATION` or `TOO_LARGE`. */
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole, isStorable } from './check-text.ts'
-import { jsonText } from './json-text.ts'
 import {
   DEFAULT_MESSAGES,
   DEFAULT_SAMPLES,
@@ -15,7 +14,7 @@ import {
   MAX_SAMPLES,
   MAX_TIME,
 } from './limits.ts'
-import { checkPartition } from './prepare-writes.ts'
+import { checkPartition, jsonText } from './prepare-writes.ts'
 import { Problems } from './problems.ts'
 import type { BucketQuery, NewMessage, RangeQuery, Sample, Series, StoredMessage, TimeRange } from './series.ts'
 

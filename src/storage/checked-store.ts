@@ -1,6 +1,5 @@
 /** Collections, logs and series for all media: checks the input, then lets the medium read or write. */
-import { checkLogName, checkLogQuestion } from './check-log.ts'
-import { checkCountField, checkIds, type CheckedQuery, checkQuery, checkWhere, isId } from './check-query.ts'
+import { checkCountField, type CheckedQuery, checkIds, checkQuery, checkWhere, isId } from './check-query.ts'
 import {
   checkApplied,
   checkBuckets,
@@ -15,6 +14,7 @@ import {
   prepareBatch,
   type PreparedBatch,
 } from './check-series.ts'
+import { checkName, checkWhole } from './check-text.ts'
 import type {
   Collection,
   CollectionSpec,
@@ -28,6 +28,9 @@ import type {
   Stored,
   Write,
 } from './contract.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from './limits.ts'
+import { checkPartition } from './prepare-writes.ts'
+import { Problems } from './problems.ts'
 import type { Bucket, BucketQuery, Sample, SampleColumns, Series, StoredMessage } from './series.ts'
 import type { KnownField, KnownSpec } from './spec.ts'
 
@@ -167,4 +170,23 @@ export function checkedSeries({ run }: Pick<Access, 'run'>, clock: () => number,
         return medium.expire(now)
       }),
   }
+}
+
+const POSITION = { min: 0, max: Number.MAX_SAFE_INTEGER }
+
+/** Checks queries of a log. All checks throw `VALIDATION` or `TOO_LARGE`. */
+function checkLogName(name: string): void {
+  const problems = new Problems()
+  checkName(name, '/name', 'a log', problems)
+  problems.throwIfAny('The log')
+}
+
+/** `after`: the position to read after, or to trim up to. Returns the effective limit. */
+function checkLogQuestion(log: string, partition: number, after = 0, limit = DEFAULT_LIMIT): number {
+  const problems = new Problems()
+  checkPartition(partition, '/partition', problems)
+  checkWhole(after, '/position', POSITION, problems)
+  checkWhole(limit, '/limit', { min: 1, max: MAX_LIMIT }, problems)
+  problems.throwIfAny(`The question to the log ${log}`)
+  return limit
 }

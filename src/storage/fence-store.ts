@@ -7,9 +7,9 @@
  *
  * Samples and objects are not fenced: appends are idempotent, and objects are found by documents only.
  */
-import { CommittedCollection } from './wrapped-collection.ts'
 import { AppError, retryOnConflict } from '#kernel'
-import type { Collection, CollectionSpec, Committed, Document, Log, LogBody, Store, Write } from './contract.ts'
+import { committedCollection } from './committed-collection.ts'
+import type { Collection, CollectionSpec, Committed, Document, Log, Store, Write } from './contract.ts'
 
 interface FenceRecord {
   readonly holder: string
@@ -75,22 +75,17 @@ class FencedStore implements Store {
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
-    return new CommittedCollection(this.#store.collection(spec), (writes) => this.commit(writes))
+    return committedCollection(this.#store.collection(spec), (writes) => this.commit(writes))
   }
 
   log(name: string): Log {
     const log = this.#store.log(name)
     return {
-      name,
-      appending: (partition, bodies) => log.appending(partition, bodies),
-      append: async (partition, bodies: readonly LogBody[]) => {
+      ...log,
+      append: async (partition, bodies) => {
         const { results } = await this.commit([log.appending(partition, bodies)])
         return results[0] ?? 0
       },
-      read: (partition, after, limit) => log.read(partition, after, limit),
-      bounds: (partition) => log.bounds(partition),
-      partitions: () => log.partitions(),
-      trim: (partition, upTo) => log.trim(partition, upTo),
     }
   }
 

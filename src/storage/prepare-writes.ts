@@ -1,11 +1,10 @@
 /** Checks and copies units of work, reporting all problems at once. */
-import { isPlainObject, kindOf } from '#kernel'
+import { isPlainObject, JsonText, kindOf, messageOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
-import { jsonText } from './json-text.ts'
-import { MAX_BODIES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
+import { AUDIT_NAME, MAX_BODIES, MAX_JSON_BYTES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
 import { Problems } from './problems.ts'
-import { readFields, type FieldValue, type KnownSpec, type Specs } from './spec.ts'
+import { type FieldValue, type KnownSpec, readFields, type Specs } from './spec.ts'
 
 /** A write in the form that a medium receives: documents as JSON text, with their fields computed. */
 export type PreparedWrite =
@@ -38,10 +37,14 @@ export function prepareWrites(writes: readonly Write[], specs: Specs): readonly 
   return prepared
 }
 
-/** Counts the writes that have an effect, and half of the others. */
+/** Counts the writes of the caller that have an effect, and half of the others, which stores add. */
 function changesIn(writes: readonly Write[]): number {
-  const changes = writes.reduce((count, { kind }) => count + Number(kind !== 'expect'), 0)
+  const changes = writes.filter((write) => write.kind !== 'expect' && !isEntry(write)).length
   return Math.max(changes, Math.ceil(writes.length / 2))
+}
+
+function isEntry(write: Write): boolean {
+  return write.kind === 'put' && write.collection.name === AUDIT_NAME
 }
 
 function prepareWrite(write: Write, base: string, specs: Specs, problems: Problems): PreparedWrite | undefined {
@@ -106,4 +109,24 @@ function checkExpectation(expect: unknown, path: string, problems: Problems): ex
     'use a version, "absent" or "any"',
   )
   return false
+}
+
+/** Undefined when the value has no JSON form. */
+export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
+  let text: string | undefined
+  try {
+    text = value instanceof JsonText ? value.text : JSON.stringify(value)
+  } catch (error) {
+    problems.wrong(path, `is not JSON: ${messageOf(error)}`, 'use plain JSON')
+    return undefined
+  }
+  if (text === undefined) {
+    problems.wrong(path, `${kindOf(value)} is not JSON`, 'use plain JSON')
+    return undefined
+  }
+  // UTF-8 takes at most three bytes per UTF-16 unit
+  const bytes = text.length * 3 > MAX_JSON_BYTES ? Buffer.byteLength(text) : 0
+  if (bytes <= MAX_JSON_BYTES) return text
+  problems.tooLarge(path, `has ${bytes} bytes as JSON`, `at most ${MAX_JSON_BYTES} are kept`)
+  return undefined
 }

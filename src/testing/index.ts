@@ -4,9 +4,8 @@
  */
 export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
 export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
-export { readings } from './arbitraries/readings.ts'
 export { randomRules, type RandomRules } from './arbitraries/rules.ts'
-export { episodes, ramp, walk, type Episodes, type Signal } from './arbitraries/signals.ts'
+export { episodes, ramp, walk, type Episodes, type Signal, readings } from './arbitraries/signals.ts'
 export type { CheckOptions, Cover } from './check-options.ts'
 export type { CheckReport, Share } from './check-report.ts'
 export { checkCase, checkRule, PropertyError } from './check-rule.ts'

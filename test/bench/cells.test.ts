@@ -1,10 +1,9 @@
 /** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
 import { describe, expect, it } from 'vitest'
-import { engineCell } from '../../bench/cells/engine-cell.ts'
+import { engineCell, type OddEvent, oddEvents } from '../../bench/cells/engine-cell.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import { limitOf, LIMITS } from '../../bench/cells/limits.ts'
-import { oddEvents, type OddEvent } from '../../bench/cells/odd-events.ts'
-import { expectedFirings } from '../../bench/cells/reference.ts'
+import { expectedFirings } from '../../bench/samples/cells.ts'
 import { ROWS, type Data } from '../../bench/cells/targets.ts'
 import { isCell } from '../../bench/measurements/cells.ts'
 import { EVENT_COUNT, START_MS, STEP_MS, type Clock } from '../../bench/events.ts'

@@ -1,8 +1,7 @@
 /** Tests how messages are sent to the subject of a measurement. */
 import { expect, it } from 'vitest'
-import { Feed } from '../../src/bench/feed.ts'
 import { Driver } from '../../src/bench/measure.ts'
-import type { Driven } from '../../src/bench/subject.ts'
+import { type Driven, Feed } from '../../src/bench/subject.ts'
 
 const feed = () => new Feed([{ resource: 'r', timestamp: 0 }], 'r', 1)
 

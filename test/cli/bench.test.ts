@@ -81,7 +81,7 @@ describe('bench', () => {
       `error: --copies: "0" is not a whole number from 1 to 100000
 error: --rounds: "x" is not a whole number from 1 to 1000
 error: --listen: "some" is not valid; write none, fired, all, why
-error: --fail-over: there is nothing to compare with; give --baseline FILE or --against REF
+error: --fail-over: nothing to compare with; set --baseline FILE or --against REF
 error: --json and --markdown: choose one
 `,
     ],

@@ -54,7 +54,7 @@ it('has the host that has the folder follow the clock of its machine, once', asy
   ).toBe(0)
   look()
   expect([followed, readdirSync(data)]).toEqual([1, []])
-  expect(printed.join('')).toContain('the host has the time of its machine')
+  expect(printed.join('')).toContain('the host follows the clock of its machine')
   stop()
 })
 
@@ -73,7 +73,7 @@ it('says so when no host has the folder, and leaves no order behind', async () =
   const asked = runClock({ follow: true, data }, {}, { out: () => undefined }, handTimers())
   await expect(asked).rejects.toMatchObject({
     code: 'STORE',
-    message: 'no host took the order within 10 s: name the data folder of one that runs',
+    message: 'no host responded within 10 s: set --data to the data folder of a running host',
   })
   expect(readdirSync(data)).toEqual([])
 })

@@ -51,7 +51,10 @@ reflexarc functions deploy too-cold
       /^type +name +version +status +runtime +changed\nplug +tooCold +1\.0\.0 +running +plug-node24 /,
     )
     const logs = await functions('logs', 'too-cold')
-    expect(logs).toMatchObject({ code: 0, stderr: 'tooCold@1.0.0 has written nothing since its host started\n' })
+    expect(logs).toMatchObject({
+      code: 0,
+      stderr: 'tooCold@1.0.0 has not logged anything since the start of the host\n',
+    })
 
     const again = await functions('deploy', 'too-cold')
     expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' exists already; raise its version\n" })
@@ -76,11 +79,11 @@ reflexarc functions deploy too-cold
 
   it.each([
     ['init .', '. has files already'],
-    ['init x --runtime plug-cobol', '--runtime plug-cobol: there are plug-node24, plug-python3'],
+    ['init x --runtime plug-cobol', '--runtime: "plug-cobol" is not a runtime; use one of plug-node24, plug-python3'],
     ['init 1-2', 'plug.json'],
     ['deploy nowhere', 'nowhere: cannot be read'],
     ['deploy nowhere --url boiler', '"boiler" is not the URL of a host'],
-    ['deploy too-cold --url http://127.0.0.1:1', '--url: no host answers at http://127.0.0.1:1'],
+    ['deploy too-cold --url http://127.0.0.1:1', '--url: no host responds at http://127.0.0.1:1'],
     ['list --secret wrong', 'The API key or its secret is wrong'],
     ['test too-cold --properties [1]', '--properties: [1] is not a JSON object'],
     ['test too-cold --functions open', '--functions: "open" cannot be used'],
@@ -94,10 +97,10 @@ reflexarc functions deploy too-cold
     writeFileSync(join(place.path, 'token.txt'), 'sesame-7411\n')
     expect((await functions('secrets', 'list')).stdout).toBe('no secrets\n')
     expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN is there\n')
-    expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN has another value\n')
+    expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN was changed\n')
     expect((await host.client.vault.list()).map(({ name }) => name)).toEqual(['TOKEN'])
     expect((await functions('secrets', 'list')).stdout).toMatch(/^name +given +by\nTOKEN +\d{4}-\S+ +k\n$/)
-    expect((await functions('secrets', 'delete', 'TOKEN')).stdout).toBe('TOKEN is removed\n')
+    expect((await functions('secrets', 'delete', 'TOKEN')).stdout).toBe('TOKEN was removed\n')
     expect((await functions('secrets', 'delete', 'TOKEN')).stderr).toBe("error: No secret 'TOKEN'\n")
     expect((await functions('secrets', 'put', 'TOKEN', 'nowhere')).stderr).toContain('cannot be read')
 

@@ -45,11 +45,11 @@ describe('reflexarc keys', () => {
     const files = readdirSync(data, { withFileTypes: true }).filter((one) => one.isFile())
     for (const { name } of files) expect(readFileSync(join(data, name)).includes(pair.secret), name).toBe(false)
 
-    expect(await place.cli(['keys', 'remove', pair.key])).toMatchObject({ code: 0, stdout: `${pair.key} is removed\n` })
+    expect(await place.cli(['keys', 'remove', pair.key])).toMatchObject({ code: 0, stdout: `${pair.key} was removed\n` })
     expect(await place.cli(['keys', 'remove', pair.key])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: unknown key "${pair.key}"; "reflexarc keys list" shows all\n`,
+      stderr: `error: unknown key "${pair.key}"; "reflexarc keys list" prints all keys\n`,
     })
     await using host = new Served(place.path, ['--empty'])
     expect(await statusOf((await host.ready()).url, pair)).toBe(401)
@@ -67,7 +67,7 @@ describe('reflexarc keys', () => {
     const { code, stdout, stderr } = await place.cli(['keys', 'list'])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(
-      /^error: a host runs on the data folder \S+; name it, such as --url \S+, or stop it first\n$/,
+      /^error: a host uses the data folder \S+; set its address, such as --url \S+, or stop it first\n$/,
     )
   })
 
@@ -76,7 +76,7 @@ describe('reflexarc keys', () => {
     const { code, stderr } = await empty.cli(['keys', 'add', '--tenant', '_host'])
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^error: --data: no host has kept anything in \S+ yet; /),
+      expect.stringMatching(/^error: --data: \S+ does not contain data of a host; /),
       expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
     ])
     expect(readdirSync(empty.path)).toEqual([])
@@ -123,8 +123,8 @@ describe('reflexarc login', () => {
   it('prints an address that signs a browser in once, as serve does when it starts', async () => {
     await using host = new Served(place.path, [])
     const { url } = await host.ready()
-    expect(host.stdout).toContain(`lost the secret? make another key: reflexarc keys add --scope admin --data `)
-    const atStart = /^sign in once, within 15 minutes: (\S+)$/m.exec(host.stdout)?.[1] ?? ''
+    expect(host.stdout).toContain(`lost the secret? create another key: reflexarc keys add --scope admin --data `)
+    const atStart = /^log in \(this link works once, for 15 minutes\): (\S+)$/m.exec(host.stdout)?.[1] ?? ''
     const { code, stdout } = await place.cli(['login', '--url', url])
     expect(code).toBe(0)
     for (const address of [atStart, stdout.trim()]) {

@@ -59,7 +59,7 @@ describe('reflexarc models', () => {
   it.each<[string, RegExp]>([
     ['add none', /write the path of a model, or --remote/],
     ['add none broken.bst --remote http://x --protocol v1', /write the path of a model, or/],
-    ['add none --remote http://x', /--remote goes with --protocol v1 or --protocol v2/],
+    ['add none --remote http://x', /--remote: requires --protocol v1 or --protocol v2/],
     ['add none broken.bst --protocol v1 --header a:b', /--protocol and --header: use only together with/],
     ['add none --remote http://x --protocol v1 --header secret', /write 'name: value'/],
     ['add bad broken.bst', /bad is not ready: the booster cannot be read/],

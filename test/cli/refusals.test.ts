@@ -40,20 +40,23 @@ it.each<[Words, string | RegExp]>([
 
   [
     `diff ${rule} ${playing}`,
-    'what to compare with: give another rule, or --firings FILE with those of an earlier run',
+    'nothing to compare with: pass another rule, or --firings FILE with the output of an earlier run',
   ],
-  [`diff ${rule} ${later} --firings x ${playing}`, 'what to compare with: give another rule, or --firings FILE'],
+  [`diff ${rule} ${later} --firings x ${playing}`, 'nothing to compare with: pass another rule, or --firings FILE'],
   [
     `diff ${rule} ${later} ${playing} --tolerance soon --zone Mars`,
     'error: --tolerance: "soon" is not a valid duration; use a form such as PT50S, P1DT2H or 5m\nerror: --zone: ',
   ],
-  [`diff ${rule} ${later} ${playing} --tolerance -PT5M`, '--tolerance: "-PT5M" lies below 0; write 10m or PT10M\n'],
+  [
+    `diff ${rule} ${later} ${playing} --tolerance -PT5M`,
+    '--tolerance: "-PT5M" is negative; write a duration such as 10m or PT10M\n',
+  ],
   [`diff - - ${playing}`, 'error: only one of the rules, --firings and --messages can be standard input\n'],
-  [`diff ${rule} ${later}`, 'error: there is nothing to run: give --messages FILE, or --until T'],
+  [`diff ${rule} ${later}`, 'error: nothing to run: set --messages FILE, or --until T'],
   [`diff ${rule} gone.json ${playing}`, 'ERROR   gone.json: cannot be read: the file does not exist\n'],
   [
     'diff torn.json wrong.json --messages bad.csv --resource r',
-    /ERROR {3}torn\.json:1[^]*ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon"[^]*nothing was run\n$/,
+    /ERROR {3}torn\.json:1[^]*ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon"[^]*the rule was not run\n$/,
   ],
 
   [[...nightly, '2026-03-28', '--down', '2026-03-28..2026-03-27'], 'ends before it begins'],
@@ -83,7 +86,7 @@ it.each<[Words, string | RegExp]>([
   [`${one} --until 1960-01-01`, '--until is before the first message of m.csv'],
   [
     'simulate wrong.json --messages bad.csv',
-    /^ERROR {3}wrong\.json: \/sensors\/0\/name: .*did you mean "stream"\?\n[^]*\nbad\.csv:2:.*\nbad\.csv:5:.*\nnothing .*\n$/,
+    /^ERROR {3}wrong\.json: \/sensors\/0\/name: .*did you mean "stream"\?\n[^]*\nbad\.csv:2:.*\nbad\.csv:5:.*\nthe rule was not run\n$/,
   ],
   [`simulate ${fixture('rules/threshold.json')} ${playing}`, /Variable 'metric' not found[\s\S]*--set name=value/],
 
@@ -98,25 +101,25 @@ error: --set alarm.lvl: "lvl" is not a property of alarm; did you mean alarm.lev
   ],
   [
     `sweep ${rule} ${playing} --set threshold --set a.b=1..2 --set c=1 --set c=2 --seed x --order up`,
-    `error: --set: "threshold" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable
+    `error: --set: "threshold" is not an assignment; write node.property=70..90/5, or name=70,75,90 for a variable
 error: --set a.b: the range "1..2" lacks a step; use a range with its step such as 70..90/5, a list such as 70,75,90, or one value
-error: --set: c is given twice; write its values as one list such as c=70,75,90
+error: --set: c is set twice; write its values as one list such as c=70,75,90
 error: --seed: "x" is not a seed; write a whole number from 0 to 4294967295
-error: --order: "up" is not an order; write time, file or lived\n`,
+error: --order: "up" is not a valid order; write time, file or lived\n`,
   ],
-  [`sweep ${rule} ${playing}`, 'error: there is nothing to sweep: give --set node.property=70..90/5\n'],
+  [`sweep ${rule} ${playing}`, 'error: nothing to sweep: set --set node.property=70..90/5\n'],
   [
     `sweep ${rule} ${playing} --set temperature.threshold=1..100/1 --set alarm.invocationPolicy=1..100/1`,
     'error: --set: the grid has 10,000 runs, more than 1,000; use larger steps or fewer values\n',
   ],
-  [`sweep ${rule} ${playing} --set __proto__=1`, 'error: --set: nothing can be named "__proto__"; write node.property'],
+  [`sweep ${rule} ${playing} --set __proto__=1`, 'error: --set: "__proto__" is not a valid name; write node.property'],
   [
     `sweep ${rule} ${playing} --set temperature.threshold=90,{}`,
     /^error: --set: \/sensors\/0\/properties\/threshold: with temperature\.threshold=\{\}: (?!.*threshold=90)/,
   ],
   [
     'sweep wrong.json --set a.b=1 --messages bad.csv --resource r',
-    /ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon" is not a valid time[^]*nothing was run\n$/,
+    /ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon" is not a valid time[^]*the rule was not run\n$/,
   ],
 
   [
@@ -125,7 +128,7 @@ error: --order: "up" is not an order; write time, file or lived\n`,
   ],
   [
     ['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''],
-    /^error: --data: missing folder \S+; name the data folder of a host\nerror: --tenant: "_host" is not a valid tenant name.*\nerror: --subject: write a name.*\nerror: --expires: "soon" is not a valid duration.*\n$/,
+    /^error: --data: the folder \S+ does not exist; use the data folder of a host\nerror: --tenant: "_host" is not a valid tenant name.*\nerror: --subject: write a name.*\nerror: --expires: "soon" is not a valid duration.*\n$/,
   ],
 ])('%s', async (command, message) => {
   const { code, stdout, stderr } = await place.cli(command)

@@ -76,7 +76,7 @@ describe('reflexarc serve --plugs', () => {
 
     file('siren-2.mjs', siren('2.0.0', 'howling'))
     host.hangUp()
-    await until(() => host.stderr.includes('plugs are read again'))
+    await until(() => host.stderr.includes('plugs reloaded'))
     expect(await asking.versions()).toEqual(['2.0.0', '1.0.0'])
     const second = await asking.task('b')
     expect([await asking.said(second, 'b'), await asking.said(first, 'a')]).toEqual(['howling', 'wailing'])
@@ -84,7 +84,7 @@ describe('reflexarc serve --plugs', () => {
     // The same version, but changed: tasks keep the code that they began with
     file('siren-2.mjs', siren('2.0.0', 'howling louder'))
     host.hangUp()
-    await until(() => host.stderr.split('plugs are read again').length === 3)
+    await until(() => host.stderr.split('plugs reloaded').length === 3)
     const third = await asking.task('c')
     expect([await asking.said(third, 'c'), await asking.said(second, 'b')]).toEqual(['howling louder', 'howling'])
     expect(await asking.simulated()).toBe('howling louder')
@@ -97,7 +97,7 @@ describe('reflexarc serve --plugs', () => {
 
     file('siren.mjs', siren('1.1.0', 'wailing again'))
     host.hangUp()
-    await until(() => host.stderr.split('plugs are read again').length === 4)
+    await until(() => host.stderr.split('plugs reloaded').length === 4)
     expect(await asking.versions()).toEqual(['2.0.1', '1.1.0'])
   })
 

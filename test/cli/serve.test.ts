@@ -49,7 +49,7 @@ describe('reflexarc serve', () => {
       const { url, user } = shown
       const [key = '', secret = ''] = user.split(':')
       const reset = ['demo', 'reset', '--url', url, '--key', key, '--secret', secret]
-      expect(await place.cli(reset)).toMatchObject({ code: 0, stdout: 'the demo plant is removed\n' })
+      expect(await place.cli(reset)).toMatchObject({ code: 0, stdout: 'the demo plant was removed\n' })
       expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(404)
     })
 

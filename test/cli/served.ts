@@ -32,7 +32,7 @@ export class Served implements AsyncDisposable {
     })
     while (this.stdout.split('\n').length < 4) await Promise.race([once(this.#child.stdout, 'data'), ended])
     const match =
-      /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\nsign in [^\n]+\n(?:lost [^\n]+\n)?curl -u (\S+) (\S+)\n(?:# [^\n]+\n([^]+)\n)?$/.exec(
+      /^reflexarc listening on (http:\/\/127\.0\.0\.1:\d+)\nlog in [^\n]+\n(?:lost [^\n]+\n)?curl -u (\S+) (\S+)\n(?:# [^\n]+\n([^]+)\n)?$/.exec(
         this.stdout,
       )
     const [, url = '', user = '', asked = '', demo] = match ?? []

@@ -29,7 +29,7 @@ describe('readOptions', () => {
 
   it('refuses an epoch number of seconds, and says what it is in milliseconds', () => {
     expect(() => readOptions('r.json', { ...flags, until: '1751353200' })).toThrow(
-      '--until: 1751353200 is in seconds; write it in milliseconds: 1751353200000',
+      '--until: 1751353200 seems to be in seconds; write milliseconds: 1751353200000',
     )
   })
 
@@ -59,7 +59,7 @@ describe('readOptions', () => {
   })
 
   it.each([
-    [{ from: '2025-01-02', until: '2025-01-01' }, '--until: it lies before --from'],
+    [{ from: '2025-01-02', until: '2025-01-01' }, '--until: the time is before --from'],
     [{ seed: '4294967296' }, '"4294967296" is not a seed'],
     [{ seed: '1.5' }, '"1.5" is not a seed'],
   ])('refuses %j', (more, message) => {

@@ -45,14 +45,14 @@ ten_minutes_of_silence  delaySensor      6        3      6       -
 call_somebody           log              1        -      1       -
 
 6 messages, 6 invocations, 7 firings, 45 min of virtual time in N
-1 execution still at work at the end: ten_minutes_of_silence until 2025-03-04T08:55:00; --until 2025-03-04T08:55:00 lets the clock run that far
+1 execution unfinished at the end: ten_minutes_of_silence until 2025-03-04T08:55:00; --until 2025-03-04T08:55:00 runs the clock until then
 `)
   })
 
   it('runs the clock on to --until', async () => {
     const { stdout } = await cli(`${silence} --until 2025-03-04T09:00:00Z`)
     expect(stdout).toContain('2025-03-04T08:55:00  call_somebody')
-    expect(stdout).not.toContain('still at work')
+    expect(stdout).not.toContain('unfinished')
   })
 
   it('prints the story of the boiler: three alarms, two all-clears, and 37 messages that do not run the sensor of a value they lack', async () => {
@@ -88,7 +88,7 @@ call_somebody           log              1        -      1       -
     const { stdout } = await cli(
       'simulate fixtures/rules/overheating.json --resource boiler-1 --messages fixtures/recordings/door-and-motion.ndjson',
     )
-    expect(stdout).toContain('no message reached a sensor: the recording is of front-door, hall;')
+    expect(stdout).toContain('no message reached a sensor: the recording contains front-door, hall;')
   })
 
   it('leaves out the messages before --from and after --until', async () => {
@@ -126,7 +126,7 @@ call_somebody           log              1        -      1       -
     expect(code).toBe(0)
     const nights = [...stdout.matchAll(/^(\S+) {2}report {2}coin is 1$/gm)].map(([, time]) => time)
     expect(nights).toEqual(['2025-03-28T02:30:00', '2025-03-30T03:30:00', '2025-04-01T02:30:00'])
-    expect(stdout).toContain('no messages, the clock alone\n')
+    expect(stdout).toContain('no messages, only the clock\n')
   })
 
   it('repeats itself with the same seed, and not with another', async () => {
@@ -148,13 +148,13 @@ call_somebody           log              1        -      1       -
       'time',
       '',
       '0 1, 30000 3, 60000 2',
-      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is taken in the order of times; --order file takes them',
+      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is processed in order of time; --order file processes them',
     ],
     [
       'file',
       '',
       '0 1, 60000 2, 60000 3',
-      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is taken late; --order time sorts them',
+      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is processed late; --order time sorts them',
     ],
     ['lived', '', '60000 2, 90000 3, 120000 1', ''],
     ['time', ' --down 1970-01-01T00:00:20..1970-01-01T00:00:50', '0 1, 50000 3, 60000 2', ''],

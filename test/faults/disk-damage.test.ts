@@ -261,7 +261,7 @@ describe('a host on a damaged disk', () => {
       /^series\.db chunks +samples +acme r3 heat +1970-\S+ +1970-\S+ +\d+ +other bytes than were written$/m,
     )
     expect(text).toMatch(/^blobs +object +acme plan +The file of the object plan is not as it was written/m)
-    expect(text).toContain('2 damaged places, of ')
+    expect(text).toContain('2 damaged entries; read  ')
     await host.stop()
   })
 })

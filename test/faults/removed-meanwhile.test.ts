@@ -9,9 +9,9 @@ import { JOB_TYPES } from '../../src/services/functions/function-schema.ts'
 import { FunctionStore } from '../../src/services/functions/function-store.ts'
 import { lifecycleHandlers, type LifecycleDependencies } from '../../src/services/functions/jobs/lifecycle-jobs.ts'
 import { FunctionPrograms } from '../../src/services/functions/function-programs.ts'
-import { createFunctionsService } from '../../src/services/functions/service.ts'
+import { Functions } from '../../src/services/functions/service.ts'
 import { LoadedModels } from '../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../src/services/models/service.ts'
+import { Models } from '../../src/services/models/service.ts'
 import type { Storage, Store } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { recordOf } from '../services/functions/support/records.ts'
@@ -62,7 +62,7 @@ const newId = (): string => `id${ids++}`
 
 function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
   const loaded = new LoadedModels([new TestDriver()])
-  const service = createModelsService({
+  const service = new Models({
     tenant: 'acme',
     store: storage.tenant('acme'),
     loaded,
@@ -84,7 +84,7 @@ async function models() {
   })
   const folder = testFolder(onTestFinished)
   const { service: models, loaded, api } = serviceOf(storage, () => functions)
-  const functions = createFunctionsService({
+  const functions = new Functions({
     store: storage.tenant('acme'),
     tenant: 'acme',
     programs: new FunctionPrograms({

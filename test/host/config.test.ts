@@ -132,7 +132,7 @@ describe('the options', () => {
     ],
     [
       { webscriptUrl: 'http://iot.example', url: 'http://iot.example/base' },
-      '--webscript-url: it names the host of --url; give webscripts a name or port of their own',
+      '--webscript-url: same origin as --url; use another name or port',
     ],
     [{ rateLimit: '-1' }, '--rate-limit: "-1" cannot be used; write a whole number, 0 for no limit'],
     [
@@ -142,7 +142,7 @@ describe('the options', () => {
     [{ badTime: 'drop' }, '--bad-time: "drop" cannot be used; write receipt or refuse'],
     [{ bodyLimit: '0' }, '--body-limit: 0 would reject all bodies; write a number of bytes from 1'],
     [{ timeLimit: '0' }, '--time-limit: 0 would reject all requests; write ms from 1'],
-    [{ key: 'a' }, '--key and --secret: one is missing; write both, or neither to have a pair made'],
+    [{ key: 'a' }, '--key and --secret: one is missing; write both, or neither to create a pair'],
     [{ key: 'a:b', secret: 's' }, '--key: "a:b" cannot be used; write visible characters without a colon, at most 128'],
     [{ key: 'a', secret: 's t' }, '--secret: this value cannot be used; write visible characters, at most 256'],
     [
@@ -165,7 +165,10 @@ describe('the options', () => {
       { url: 'iot.example' },
       '--url: "iot.example" cannot be used; write http:// or https://, a name, and a path if there is one',
     ],
-    [{ issuer: 'i' }, '--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out'],
+    [
+      { issuer: 'i' },
+      '--issuer and --audience: --jwks is missing; set the address of the keys of the issuer, or omit both',
+    ],
   ])('%j is refused with what would be right', (given, problem) => {
     expect(problems(given)).toEqual([problem])
   })

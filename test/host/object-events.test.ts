@@ -45,7 +45,7 @@ describe('a CSV under etl-import/upload/', () => {
     const first = await place.cli(['import', 'more.csv'], { env })
     expect(first).toMatchObject({
       code: 1,
-      stdout: 'more.csv: 2 messages with 2 points are in series\n',
+      stdout: 'more.csv: 2 messages with 2 points were imported\n',
       stderr: expect.stringContaining('more.csv:4: "never" is not a valid time') as unknown,
     })
     const again = await place.cli(['import', 'more.csv', '--json'], { env })

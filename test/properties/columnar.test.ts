@@ -59,7 +59,7 @@ const message = fc
     on: rare<unknown>(fc.boolean(), 'true', null, 1),
     door: rare<unknown>(fc.constantFrom('open', 'shut'), 7, null),
     resource: fc.constantFrom('r', 'r', 'q'),
-    say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low', 'later Low'), ...ODD),
+    say: rare<unknown>(fc.constantFrom('Low', 'High', 'recall', 'later', 'later Low', 'later Low'), ...ODD),
     act: rare<unknown>(
       fc.constantFrom('quiet', 'look', 'chance', 'read', ...ORDINARY_ANSWERS, ...ORDINARY_ANSWERS),
       ...ACTS,
@@ -421,11 +421,18 @@ class Run {
         if (typeof said === 'string' && said.startsWith('later')) return this.#sayLater(context, said)
         if (said === 'hold') return { state: 'High' as const, after: 3 }
         if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
+        if (said === 'recall') return this.#recall(context)
         if (said === 'forget') return { state: 'Low' as const, internalState: null }
         if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
         return said === 'log' ? ('High' as const) : (said as 'High')
       },
     })
+  }
+
+  #recall({ internalState }: PlugContext): PlugAnswer<'Low' | 'High'> {
+    this.calls.push(`recalled ${JSON.stringify(internalState)}`)
+    const times = typeof internalState === 'number' ? internalState + 1 : 0
+    return { state: times % 2 === 0 ? 'Low' : 'High', rawData: { times }, internalState: times }
   }
 
   async #sayLater(context: PlugContext, how: string): Promise<PlugAnswer<'Low' | 'High'>> {
@@ -658,6 +665,11 @@ describe('listening changes nothing', () => {
       'a sensor forgets by null what it remembered',
       firedBy([SAYS], toAct('s0')),
       [...CALM, ...['remember', 'Low', 'forget', 'Low'].flatMap((say) => [sent({ say }), sent({ say: 'Low' })])],
+    ],
+    [
+      'a sensor remembers what it returned in a row and in the full state',
+      firedBy([SAYS], toAct('s0')),
+      [...CALM, ...['recall', 'recall', 'throw', 'recall', 'later', 'recall', 'recall'].map((say) => sent({ say }))],
     ],
   ])('%s', async (_, rule, steps) => {
     const given: Case = { rules: [rule], steps }

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../../src/kernel/actor.ts'
 import { actingAs, currentActor } from '../../src/platform/acting.ts'
+import { partitionStore } from '../../src/cluster/partitions/partition-store.ts'
 import { AUDIT_ENTRIES, auditedStorage } from '../../src/storage/audited-store.ts'
 import type { CollectionSpec, Store } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
@@ -9,6 +10,7 @@ import { openMemory } from '../../src/storage/memory/open-memory.ts'
 interface Thing {
   readonly n: number
   readonly secret?: string
+  readonly text?: string
 }
 const THINGS: CollectionSpec<Thing> = { name: 'things', version: 1, fields: {}, audited: true }
 const OTHERS: CollectionSpec<Thing> = { name: 'others', version: 1, fields: {} }
@@ -31,6 +33,10 @@ beforeEach(() => {
 const entries = async () => (await store.collection(AUDIT_ENTRIES).find({})).map(({ value }) => value)
 const changed = async () => (await entries()).map(({ user, changes }) => [user, changes.map(({ id }) => id)])
 
+it('partitions of an audited store record for whom jobs work', () => {
+  expect(partitionStore(store, 1).actingAs).toBe(actingAs)
+})
+
 describe('an audited store', () => {
   it('records who created, changed and removed a document, with the difference', async () => {
     const things = store.collection(THINGS)
@@ -49,6 +55,41 @@ describe('an audited store', () => {
     expect(change?.changes).toEqual([{ ...about, change: 'changed', difference: [{ path: '/n', from: 1, to: 2 }] }])
     expect(removed?.changes).toEqual([
       { ...about, change: 'removed', difference: [{ path: '', from: { n: 2, secret: '***' } }] },
+    ])
+  })
+
+  it.each([
+    ['10,000 changes, the most of a commit', 10_000, 1],
+    ['changes of many large documents', 300, 15_000],
+  ])('records %s, in as many entries as they need', async (_what, count, size) => {
+    const things = store.collection(THINGS)
+    const text = 'x'.repeat(size)
+    await actingAs(ANNA, () =>
+      store.commit(Array.from({ length: count }, (_, n) => things.putting(`t${n}`, { n, text }))),
+    )
+    const found = await entries()
+    expect(found.flatMap(({ changes }) => changes.map(({ id }) => id))).toHaveLength(count)
+    expect(found.length).toBeGreaterThan(1)
+  })
+
+  it('states the number of differences when they do not fit into an entry', async () => {
+    const things = store.collection(THINGS)
+    const wide = (mark: string) => ({
+      n: 1,
+      ...Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`m${n}`, mark.repeat(9_000)])),
+    })
+    await actingAs(ANNA, async () => {
+      await things.put('a', wide('x'))
+      await things.put('a', wide('y'))
+    })
+    const [, change] = await entries()
+    expect(change?.changes).toEqual([
+      {
+        collection: 'things',
+        id: 'a',
+        change: 'changed',
+        difference: [{ path: '', to: '100 differences, too large for an entry' }],
+      },
     ])
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonText } from '../../src/kernel/json.ts'
-import { jsonText } from '../../src/storage/json-text.ts'
+import { jsonText } from '../../src/storage/prepare-writes.ts'
 import { Problems } from '../../src/storage/problems.ts'
 import { failureOf } from '../contracts/storage/medium.ts'
 

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { until } from './until.ts'
 
 export interface ClientProcess {
   until(done: () => boolean): Promise<void>
@@ -25,4 +24,9 @@ export function startClient(file: string, given: readonly number[]): ClientProce
       await gone
     },
   }
+}
+
+/** Polls every 5 ms. */
+export async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -63,7 +63,7 @@ function credentialsOf(flags: ConnectFlags, env: Environment): ClientCredentials
   if (key !== '' && secret !== '') return { key, secret }
   throw new AppError(
     'USAGE',
-    `--key and --secret: the host wants both; give them, or ${OPTIONS.key.env} and ${OPTIONS.secret.env} in the environment`,
+    `--key and --secret: missing; set both, or ${OPTIONS.key.env} and ${OPTIONS.secret.env} in the environment`,
   )
 }
 
@@ -75,7 +75,7 @@ async function reach(url: string, input: string | URL | Request, init?: RequestI
     const why = messageOf(cause ?? error)
     throw new AppError(
       'USAGE',
-      `--url: no host answers at ${url} (${why}); start one with "reflexarc serve", or name another`,
+      `--url: no host responds at ${url} (${why}); start one with "reflexarc serve", or set another address`,
       { cause: error },
     )
   }

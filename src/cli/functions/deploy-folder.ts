@@ -124,7 +124,7 @@ class JobLines {
       err(`${erase}${type.padEnd(6)} ${paint('green', 'done')} in ${seconds} s\n`)
       for (const line of logOf(result)) err(`       ${line}\n`)
     } else if (state === 'failed' || state === 'delayed') {
-      const what = state === 'failed' ? 'failed' : 'will be tried again'
+      const what = state === 'failed' ? 'failed' : 'will be retried'
       err(`${erase}${type.padEnd(6)} ${paint('red', what)}${failedReason === undefined ? '' : `: ${failedReason}`}\n`)
     }
   }

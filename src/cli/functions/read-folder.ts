@@ -30,7 +30,10 @@ export async function readFunctionFolder(folder: string): Promise<FunctionFolder
   const type = typeOf([...files.keys()])
   if (type === undefined) {
     const names = FUNCTION_TYPES.map((one) => TYPE_NAMES[one].manifestFile).join(', ')
-    throw new AppError('NOT_FOUND', `${folder}: there is none of ${names}; "reflexarc functions init" writes one`)
+    throw new AppError(
+      'NOT_FOUND',
+      `${folder}: the folder contains none of ${names}; "reflexarc functions init" writes one`,
+    )
   }
   return { files, type, manifest: readManifest(type, files.get(TYPE_NAMES[type].manifestFile)) }
 }

@@ -73,7 +73,7 @@ export async function runLogs(target: string, flags: LogsFlags, terminal: Termin
     const shown = `${at} ${level.padEnd(5)} ${visible(text)}`
     terminal.out(`${flags.json === true ? JSON.stringify({ time: at, level, text }) : shown}\n`)
   }
-  if (lines.length === 0) terminal.err(`${name}@${version} has written nothing since its host started\n`)
+  if (lines.length === 0) terminal.err(`${name}@${version} has not logged anything since the start of the host\n`)
   return 0
 }
 
@@ -157,14 +157,14 @@ export async function putSecret(
   const { vault } = connect(flags, process.env)
   const value = (await textAt(file ?? '-')).replace(/\r?\n$/, '')
   const { secret, created } = await vault.put(name, value)
-  const said = created ? 'is there' : 'has another value'
+  const said = created ? 'is there' : 'was changed'
   terminal.out(flags.json === true ? `${JSON.stringify(secret)}\n` : `${name} ${said}\n`)
   return 0
 }
 
 export async function deleteSecret(name: string, flags: ConnectFlags, terminal: Terminal): Promise<0> {
   await connect(flags, process.env).vault.remove(name)
-  terminal.out(flags.json === true ? `${JSON.stringify({ name, removed: true })}\n` : `${name} is removed\n`)
+  terminal.out(flags.json === true ? `${JSON.stringify({ name, removed: true })}\n` : `${name} was removed\n`)
   return 0
 }
 

@@ -93,7 +93,7 @@ function propertiesOf(text: string | undefined): Readonly<Record<string, unknown
   if (isPlainObject(value)) return value
   throw new AppError(
     'USAGE',
-    `--properties: ${text.slice(0, 100)} is not a JSON object; write for example '{"value": 30}'`,
+    `--properties: ${text.slice(0, 100)} is not a JSON object; write an object such as '{"value": 30}'`,
   )
 }
 

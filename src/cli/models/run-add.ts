@@ -37,7 +37,7 @@ async function readModelFile(path: string, chosen: Framework | undefined): Promi
   if (framework === undefined) {
     throw new AppError(
       'USAGE',
-      `--framework: ${path} does not say it; its name ends neither in ${[...BY_ENDING.keys()].join(', ')}`,
+      `--framework: missing, and the name of ${path} ends in none of ${[...BY_ENDING.keys()].join(', ')}; name the framework`,
     )
   }
   if (extname(path) === '.zip') return { framework, zip: await readFile(path) }
@@ -86,7 +86,7 @@ async function uploadOf(
 ): Promise<Omit<ModelUpload, 'name'> | Omit<RemoteUpload, 'name'>> {
   const remote = remoteOf(flags)
   if ((path === undefined) === (remote === undefined)) {
-    throw new AppError('USAGE', 'write the path of a model, or --remote with the address of the server that has it')
+    throw new AppError('USAGE', 'pass either the path of a model, or --remote with the address of its server')
   }
   const { framework } = flags
   if (remote !== undefined) return { remote, ...(framework !== undefined && { framework }) }
@@ -132,7 +132,7 @@ function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): Remote
     if (extra.length > 0) throw new AppError('USAGE', `${extra.join(' and ')}: use only together with --remote ADDRESS`)
     return undefined
   }
-  if (protocol === undefined) throw new AppError('USAGE', '--remote goes with --protocol v1 or --protocol v2')
+  if (protocol === undefined) throw new AppError('USAGE', '--remote: requires --protocol v1 or --protocol v2')
   const headers = Object.fromEntries(header.map(headerOf))
   return { url, protocol, ...(model !== undefined && { model }), ...(header.length > 0 && { headers }) }
 }

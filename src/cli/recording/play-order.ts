@@ -8,14 +8,14 @@ export type PlayOrder = 'time' | 'file' | 'lived'
 const ORDERS: readonly PlayOrder[] = ['time', 'file', 'lived']
 
 export const ORDER_HELP =
-  'messages as of their times (time), in the order of the recording (file), or as they came, by receivedAt (lived)'
+  'order of messages: by timestamp (time), as in the recording (file), or by arrival, receivedAt (lived)'
 
 export const ARRIVAL_FIELD = 'receivedAt'
 
 export function playOrderOf(text: string): PlayOrder {
   const order = ORDERS.find((one) => one === text)
   if (order !== undefined) return order
-  throw new AppError('USAGE', `"${text}" is not an order; write time, file or lived`)
+  throw new AppError('USAGE', `"${text}" is not a valid order; write time, file or lived`)
 }
 
 /** Epoch ms; undefined if the message lacks the field for its order. */

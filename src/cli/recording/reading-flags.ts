@@ -8,13 +8,13 @@ export type ReadingFlags = { -readonly [Name in keyof ReadingTexts]: ReadingText
 export function withReadingFlags(command: Command): Command {
   return command
     .option('--unit <unit>', 'unit of epoch numbers in the file: s, ms or us (default: ms)')
-    .option('--types <name=type,...>', 'what columns and metrics are: number, text, boolean or json')
+    .option('--types <name=type,...>', 'types of columns and metrics: number, text, boolean or json')
     .option('--encoding <name>', 'utf-8 or latin1 (default: utf-8)')
-    .option('--delimiter <mark>', 'between the cells of a CSV: comma, semicolon, tab or pipe (default: comma)')
-    .option('--decimal <mark>', 'decimal mark of a CSV: . or , (default: .)')
+    .option('--delimiter <mark>', 'delimiter of CSV cells: comma, semicolon, tab or pipe (default: comma)')
+    .option('--decimal <mark>', 'decimal mark of CSV numbers: . or , (default: .)')
     .option(
       '--map <column=metric>',
-      'other name of a column of a CSV, also timestamp and resource (repeatable)',
+      'rename a CSV column, for example to timestamp or resource (repeatable)',
       gather,
       [],
     )

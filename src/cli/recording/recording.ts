@@ -170,7 +170,8 @@ export function describeBack({ name, back, order }: Recording, { zone }: Recordi
   if (back === undefined || order === 'lived') return undefined
   const goes = `goes back ${formatSpan(back.previous - back.time)} to ${formatTime(back.time, zone)}`
   const lines = back.count === 1 ? '1 line is' : `${back.count} lines are`
-  const taken = order === 'time' ? 'taken in the order of times; --order file takes' : 'taken late; --order time sorts'
+  const taken =
+    order === 'time' ? 'processed in order of time; --order file processes' : 'processed late; --order time sorts'
   return visible(`WARNING ${name}:${back.line}: ${goes}; ${lines} ${taken} them`)
 }
 
@@ -179,7 +180,7 @@ function withoutArrival(line: number, value: unknown): LineProblem {
     value === undefined
       ? `the message has no ${ARRIVAL_FIELD}`
       : `${ARRIVAL_FIELD} ${JSON.stringify(value)} is not a time`
-  const suggestion = `write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps`
+  const suggestion = `write the time of arrival as epoch ms or ISO 8601, or use --order time`
   return { line, message, suggestion }
 }
 
@@ -188,7 +189,7 @@ function nothing(format: RecordingFormat | undefined): LineProblem {
     ? {
         line: 1,
         message: 'the file is empty',
-        suggestion: 'write CSV with a timestamp column, or one JSON message a line',
+        suggestion: 'write CSV with a timestamp column, or one JSON message per line',
       }
-    : { line: 1, message: 'it has no messages', suggestion: 'write at least one line below the header' }
+    : { line: 1, message: 'the file has no messages', suggestion: 'write at least one line below the header' }
 }

@@ -42,7 +42,7 @@ export function differenceLines(
   })
   const left = differences.length - shown.length
   if (left > 0) lines.push(paint('dim', `... and ${counted(left, 'more difference')} (--all prints them)`))
-  if (more > 0) lines.push(paint('dim', `... and ${counted(more, 'more difference')} that were only counted`))
+  if (more > 0) lines.push(paint('dim', `... and ${counted(more, 'more difference')} that are not listed`))
   return [...lines, '']
 }
 
@@ -86,7 +86,7 @@ function heldLines(side: string, triggers: readonly TriggerExplanation[] | undef
   return (same.length > 0 ? same : triggers).flatMap(({ blocked, ways, condition }) => {
     const held = blocked.map(({ message }) => message).join(', ')
     const wanted = ways.length === 0 ? '' : `; needs ${ways.map(wayText).join(', or ')}`
-    return [`${side}: ${held === '' ? `it waits for ${condition}` : held}${wanted}`]
+    return [`${side}: ${held === '' ? `not yet: ${condition}` : held}${wanted}`]
   })
 }
 
@@ -97,13 +97,13 @@ function sideText(node: string, { event, state, rawData, blocked }: PartingSide)
       const [held] = blocked ?? []
       const reason = held?.blocked.map(({ message }) => message).join(', ') ?? ''
       if (reason !== '') return `${node} did not fire: ${reason}`
-      return state === null ? `${node} did nothing` : `${node} stayed ${state}${data}`
+      return state === null ? `${node} was not triggered` : `${node} stayed ${state}${data}`
     }
     case 'state':
     case 'gate':
       return `${node} became ${event.to ?? 'unknown'}${data}`
     case 'fired':
-      return `${node} fired, led by ${causeOf(event)}`
+      return `${node} fired because of ${causeOf(event)}`
     case 'held':
       return heldText(event)
     case 'evicted':

@@ -6,7 +6,7 @@ import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 
 export function recordingText(recording: Recording | undefined): string {
-  if (recording === undefined) return 'no messages, the clock alone\n'
+  if (recording === undefined) return 'no messages, only the clock\n'
   const { name, format, messages, resources } = recording
   const [only] = resources
   const whose = resources.size === 1 ? `of ${visible(only ?? '')}` : `of ${grouped(resources.size)} resources`

@@ -1,17 +1,17 @@
 /** Prints the report of a simulation: header, firings as they occur, and totals. */
-import type { EngineEvent, Explanation, Rule, Template } from '#core'
+import type { EngineEvent, Explanation, HeldReason, Rule, Template } from '#core'
 import { explanationText } from '#core/sentences'
-import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
+import { normalizeSettings, type ReadingCounts, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
+import { counted, grouped } from '../numbers.ts'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
+import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 import { recordingText, spanText } from './recording-text.ts'
-import { summaryLines } from './summary.ts'
-import { Tally } from './tally.ts'
+import { tableLines } from './table.ts'
+import { type NodeTally, Tally } from './tally.ts'
 import { Timeline } from './timeline.ts'
-import { counted } from '../numbers.ts'
-import { formatTime } from '../time-text.ts'
 
 export interface ReportedJob {
   rule: Rule | Template
@@ -113,7 +113,9 @@ export class RunReport {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
     const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
-    return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
+    return [
+      `no message reached a sensor: the recording contains ${named}; set the resource of the rule with --resource`,
+    ]
   }
 }
 
@@ -154,6 +156,70 @@ export function waitingLines(state: SavedState, zone: Zone): string[] {
     .map(({ node, until }) => (until === undefined ? node : `${node} until ${formatTime(until, zone)}`))
   if (waits.length > MAX_NAMED) named.push(`and ${waits.length - MAX_NAMED} more`)
   const last = Math.max(...waits.map(({ until = Number.NEGATIVE_INFINITY }) => until))
-  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} lets the clock run that far` : ''
-  return [`${counted(waits.length, 'execution')} still at work at the end: ${named.join(', ')}${hint}`]
+  const hint = Number.isFinite(last) ? `; --until ${formatTime(last, zone)} runs the clock until then` : ''
+  return [`${counted(waits.length, 'execution')} unfinished at the end: ${named.join(', ')}${hint}`]
+}
+
+const MAX_ERRORS = 10
+const HELD: Readonly<Record<HeldReason, string>> = {
+  invocationPolicy: 'by cool-down',
+  overlap: 'by unfinished work',
+  queue: 'by a full queue',
+}
+
+export interface RunFacts {
+  messages: number
+  /** Number of messages older than the clock, processed at the clock's time */
+  late: number
+  readings?: ReadingCounts | undefined
+  span: number
+  /** Longest time that an input waited for earlier ones, in ms */
+  lag?: number
+  wall: number
+}
+
+/** Formats the totals of a run: a table of nodes, and errors. */
+export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: Paint): string[] {
+  const [header = '', ...rows] = tableLines(
+    [['node', 'plug or gate', 'runs', 'changes', 'fired', 'errors', 'held back'], ...tally.nodes.map(row)],
+    new Set([2, 3, 4, 5]),
+  )
+  const lines = [paint('underline', header), ...rows, '', ...errorLines(tally, zone, paint)]
+  const work = [
+    counted(facts.messages, 'message'),
+    counted(tally.invocations, 'invocation'),
+    counted(tally.fired, 'firing'),
+    `${formatSpan(facts.span)} of virtual time in ${formatSpan(facts.wall)}`,
+  ]
+  if (facts.messages > 0)
+    work.push(`${grouped(Math.round((facts.messages * 1000) / Math.max(1, facts.wall)))} messages/s`)
+  lines.push(paint('bold', work.join(', ')))
+  if (facts.lag !== undefined && facts.lag > 0)
+    lines.push(`inputs waited up to ${formatSpan(facts.lag)} for earlier ones; the same nodes fire, but later`)
+  if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} had a timestamp before the time of the clock`)
+  const { late = 0, duplicate = 0, skewed = 0 } = facts.readings ?? {}
+  const odd = Object.entries({ late, duplicate, skewed }).filter(([, count]) => count > 0)
+  if (odd.length > 0) lines.push(`readings out of order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`)
+  return lines
+}
+
+function row(node: NodeTally): string[] {
+  const counts = [node.executions, node.changes, node.fired, node.errors]
+  const held = [...node.held].map(([reason, count]) => `${grouped(count)} ${HELD[reason]}`)
+  return [node.label, node.what, ...counts.map((count) => (count === 0 ? '-' : grouped(count))), held.join(', ')]
+}
+
+function errorLines(tally: Tally, zone: Zone, paint: Paint): string[] {
+  const { errors, failure } = tally
+  const lines = errors.slice(0, MAX_ERRORS).map(({ node, text, count, first }) => {
+    const often =
+      count === 1
+        ? `once, at ${formatTime(first, zone)}`
+        : `${grouped(count)} times, first at ${formatTime(first, zone)}`
+    return `${paint('red', 'error')}  ${node}: ${visible(text)} (${often})`
+  })
+  if (errors.length > MAX_ERRORS)
+    lines.push(`${paint('red', 'error')}  and ${counted(errors.length - MAX_ERRORS, 'more kind')}`)
+  if (failure !== undefined) lines.push(`${paint('red', 'the task failed')}: ${failure}`)
+  return lines.length > 0 ? [...lines, ''] : []
 }

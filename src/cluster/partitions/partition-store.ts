@@ -4,12 +4,9 @@ import {
   type CollectionSpec,
   type Committed,
   type Document,
-  type Expectation,
   type Log,
-  type LogBody,
   type Series,
   type Store,
-  WrappedCollection,
   type Write,
 } from '#storage'
 
@@ -33,18 +30,22 @@ class PartitionStore implements Store {
     this.series = seriesOf(store.series, number)
   }
 
+  get actingAs(): Store['actingAs'] {
+    return this.#store.actingAs
+  }
+
   get blobs(): Store['blobs'] {
     return this.#store.blobs
   }
 
   collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
     const inner = this.#store.collection(spec)
-    return COLLECTIONS.has(spec.name) ? new PartitionDocuments(inner, (id) => this.#idOf(id)) : inner
+    return COLLECTIONS.has(spec.name) ? documentsOf(inner, (id) => this.#idOf(id)) : inner
   }
 
   log(name: string): Log {
     const log = this.#store.log(name)
-    return LOGS.has(name) ? new PartitionLog(log, this.#number) : log
+    return LOGS.has(name) ? logOf(log, this.#number) : log
   }
 
   commit(writes: readonly Write[]): Promise<Committed> {
@@ -65,70 +66,32 @@ class PartitionStore implements Store {
   }
 }
 
-class PartitionLog implements Log {
-  readonly name: string
-  readonly #log: Log
-  readonly #number: number
-
-  constructor(log: Log, number: number) {
-    this.name = log.name
-    this.#log = log
-    this.#number = number
-  }
-
-  append(_partition: number, bodies: readonly LogBody[]): Promise<number> {
-    return this.#log.append(this.#number, bodies)
-  }
-
-  appending(_partition: number, bodies: readonly LogBody[]): Write {
-    return this.#log.appending(this.#number, bodies)
-  }
-
-  read(_partition: number, after: number, limit?: number): ReturnType<Log['read']> {
-    return this.#log.read(this.#number, after, limit)
-  }
-
-  bounds(_partition: number): ReturnType<Log['bounds']> {
-    return this.#log.bounds(this.#number)
-  }
-
-  partitions(): Promise<readonly number[]> {
-    return Promise.resolve([0])
-  }
-
-  trim(_partition: number, upTo: number): Promise<void> {
-    return this.#log.trim(this.#number, upTo)
+function logOf(log: Log, number: number): Log {
+  return {
+    name: log.name,
+    append: (_partition, bodies) => log.append(number, bodies),
+    appending: (_partition, bodies) => log.appending(number, bodies),
+    read: (_partition, after, limit) => log.read(number, after, limit),
+    bounds: () => log.bounds(number),
+    partitions: () => Promise.resolve([0]),
+    trim: (_partition, upTo) => log.trim(number, upTo),
   }
 }
 
 /** Maps ids in direct calls. Prepared writes keep the service's ids until the commit maps them. */
-class PartitionDocuments<D extends Document> extends WrappedCollection<D> {
-  readonly #idOf: (id: string) => string
-
-  constructor(inner: Collection<D>, idOf: (id: string) => string) {
-    super(inner)
-    this.#idOf = idOf
-  }
-
-  override get(id: string): ReturnType<Collection<D>['get']> {
-    return super.get(this.#idOf(id))
-  }
-
-  override getMany(ids: readonly string[]): ReturnType<Collection<D>['getMany']> {
-    return super.getMany(ids.map(this.#idOf))
-  }
-
-  override put(id: string, value: D, expect?: Expectation): Promise<number> {
-    return super.put(this.#idOf(id), value, expect)
-  }
-
-  override delete(id: string, expect?: Expectation): Promise<boolean> {
-    return super.delete(this.#idOf(id), expect)
+function documentsOf<D extends Document>(inner: Collection<D>, idOf: (id: string) => string): Collection<D> {
+  return {
+    ...inner,
+    get: (id) => inner.get(idOf(id)),
+    getMany: (ids) => inner.getMany(ids.map(idOf)),
+    put: (id, value, expect) => inner.put(idOf(id), value, expect),
+    delete: (id, expect) => inner.delete(idOf(id), expect),
   }
 }
 
 function seriesOf(series: Series, number: number): Series {
-  const overrides: Pick<Series, 'append' | 'applied'> = {
+  return {
+    ...series,
     append: (batch) =>
       series.append(
         batch.applies !== undefined && LOGS.has(batch.applies.log)
@@ -137,11 +100,4 @@ function seriesOf(series: Series, number: number): Series {
       ),
     applied: (log, partition) => series.applied(log, LOGS.has(log) ? number : partition),
   }
-  return new Proxy(series, {
-    get(target, name) {
-      if (name === 'append' || name === 'applied') return overrides[name]
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? (member.bind(target) as unknown) : member
-    },
-  })
 }

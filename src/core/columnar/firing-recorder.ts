@@ -3,11 +3,11 @@ import { HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { FiringTask } from './firing-events.ts'
+import type { FiringMessage, FiringTask } from './firing-events.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowTexts } from './row-texts.ts'
-import { ExplainedRecord, FiringRecord, type FiringPart } from './firing-records.ts'
+import { FiringRecord, type FiringPart } from './firing-records.ts'
 import type { EpochSource, FiringRecords, RecordEpoch } from './row-code.ts'
 import { COUNT, TIME } from './row-layout.ts'
 import type { Fires, Following } from './followings.ts'
@@ -72,23 +72,20 @@ export class FiringRecorder implements FiringRecords {
 
   /** Records the sensors fired by other sensors, up to a position. `bits`: their states. */
   inner(row: number, message: Message, position: number, bits: number): void {
-    const of = this.#taskOf(row)
-    const { inner, innerBefore } = of.texts
+    const { inner, innerBefore } = this.#taskOf(row).texts
     const to = innerBefore[position] as number
-    if (to === 0) return
-    const time = this.#rows.time(row)
-    const at = this.#rows.clockOf(row, time)
-    const part = at === time ? undefined : { at, place: 0, until: undefined }
-    this.#record(row, of, message, inner.slice(0, to), part, bits)
+    if (to > 0) this.#recordInner(row, message, inner.slice(0, to), bits)
   }
 
   allInner(row: number, message: Message, bits: number): void {
-    const of = this.#taskOf(row)
-    const { inner } = of.texts
+    this.#recordInner(row, message, this.#taskOf(row).texts.inner, bits)
+  }
+
+  #recordInner(row: number, message: Message, list: readonly Fires[], bits: number): void {
     const time = this.#rows.time(row)
     const at = this.#rows.clockOf(row, time)
     const part = at === time ? undefined : { at, place: 0, until: undefined }
-    this.#record(row, of, message, inner, part, bits)
+    this.#record(row, this.#taskOf(row), message, list, part, bits)
   }
 
   beginEpoch(from: EpochSource): RecordEpoch {
@@ -110,15 +107,14 @@ export class FiringRecorder implements FiringRecords {
     const d = rows.at(row)
     const number = nums[d + COUNT] as number
     const time = nums[d + TIME] as number
-    const { events } = this.#host
+    let explained: FiringMessage | undefined
     if (this.#hasWhy) {
-      const before = rows.before(row)
       const first = d + rows.layout.since
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(nums[first + n] as number)
-      const explained = { number, time, message, before, after, since }
-      events.recordFirings(new ExplainedRecord(of, list, part, explained))
-    } else events.recordFirings(new FiringRecord(of, number, time, list, part))
+      explained = { number, time, message, before: rows.before(row), after, since }
+    }
+    this.#host.events.recordFirings(new FiringRecord(of, number, time, list, part, explained))
   }
 
   #taskOf(row: number): FiringTask {

@@ -3,7 +3,6 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { EngineEvent, InputSummary } from '../engine/events.ts'
 import type { Firing } from '../engine/firing.ts'
-import type { Message } from '../task/origin.ts'
 import { firedEvent, heldEvent, inputOf, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './followings.ts'
@@ -28,23 +27,28 @@ export class FiringRecord implements EventRecord {
   readonly time: number
   readonly list: readonly Fires[]
   readonly part: FiringPart | undefined
+  /** undefined when whys are not recorded */
+  readonly explained: FiringMessage | undefined
 
   /** `number`, `time`: of the message. `part`: undefined when the whole list fires at the message's time. */
-  constructor(of: FiringTask, number: number, time: number, list: readonly Fires[], part: FiringPart | undefined) {
+  constructor(
+    of: FiringTask,
+    number: number,
+    time: number,
+    list: readonly Fires[],
+    part: FiringPart | undefined,
+    explained: FiringMessage | undefined,
+  ) {
     this.of = of
     this.number = number
     this.time = time
     this.list = list
     this.part = part
+    this.explained = explained
   }
 
   get type(): 'record' {
     return 'record'
-  }
-
-  /** undefined when whys are not recorded */
-  get explained(): FiringMessage | undefined {
-    return undefined
   }
 
   count(types: number): number {
@@ -70,31 +74,6 @@ export class FiringRecord implements EventRecord {
       const why = explained && input && whyOf(of.texts, explained, fires, input)
       return firedEvent(of, this, fires, at, placeIn(list, i, part?.place), why)
     })
-  }
-}
-
-/** A record that also keeps the message, from which whys are created. */
-export class ExplainedRecord extends FiringRecord implements FiringMessage {
-  readonly message: Message
-  readonly before: number
-  readonly after: number
-  readonly since: ArrayLike<number>
-
-  constructor(
-    of: FiringTask,
-    list: readonly Fires[],
-    part: FiringPart | undefined,
-    { number, time, message, before, after, since }: FiringMessage,
-  ) {
-    super(of, number, time, list, part)
-    this.message = message
-    this.before = before
-    this.after = after
-    this.since = since
-  }
-
-  override get explained(): FiringMessage {
-    return this
   }
 }
 

@@ -1,4 +1,4 @@
-/** Evaluates formulas: as source text for generated rows, or directly where code generation is not allowed. */
+/** Writes formulas as source text for generated code. */
 import type { Operator } from '../plug/calculation.ts'
 import type { RowFormula, SensorFormula } from './sensor-formula.ts'
 
@@ -57,40 +57,22 @@ function isLostWith(formula: RowFormula, place: number): boolean {
   return (op === '/' || op === 'negative') && dividend !== undefined && isLostWith(dividend, place)
 }
 
-/** The values that formulas read. */
-export interface FormulaValues {
-  /** a number if the formula calculates with it, otherwise any value */
-  parameter(name: string): unknown
-  constant(place: number): number
-  readonly numbers: number[]
-}
-
-/** Calculates the numbers of one sensor, after the sensors before it. Returns false when one is not finite. */
-export function workOutNumbers({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
-  for (const [n, number] of numbers.entries()) {
-    const value = valueOf(number, values) as number
-    if (!Number.isFinite(value)) return false
-    values.numbers[first + n] = value
+/**
+ * Returns source that evaluates one sensor for `message`, after the sensors before it: its state index, or `otherwise`
+ * when a number is not finite. `nums` contains the task's constants from `at` on; `numbers` what sensors calculated.
+ */
+export function evaluationSource(formula: SensorFormula, otherwise: number): string {
+  const { first, numbers } = formula
+  const names: FormulaNames = {
+    parameter: (name) => `message[${JSON.stringify(name)}]`,
+    constant: (place) => `nums[at + ${place}]`,
+    number: (place) => `numbers[${place}]`,
   }
-  return true
-}
-
-/** Returns the state index of a sensor whose numbers have been calculated. */
-export function formulaState({ states, otherwise }: SensorFormula, values: FormulaValues): number {
-  for (const [formula, state] of states) if (valueOf(formula, values) === true) return state
-  return otherwise
-}
-
-function valueOf(formula: RowFormula, values: FormulaValues): number | boolean {
-  if (typeof formula === 'boolean') return formula
-  if ('is' in formula) return values.parameter(formula.parameter) === formula.is
-  if ('parameter' in formula) return values.parameter(formula.parameter) as number
-  if ('constant' in formula) return values.constant(formula.constant)
-  if ('number' in formula) return values.numbers[formula.number] ?? 0
-  const { op, of } = formula
-  // The operand types were checked when the formula was compiled.
-  const [a, b, c] = of.map((one) => valueOf(one, values)) as [number, number, number]
-  return VALUES[op](a, b, c)
+  return [
+    ...numbers.map((number, n) => `numbers[${first + n}] = ${sourceOf(number, names)}`),
+    ...numbers.map((_, n) => `if (!Number.isFinite(numbers[${first + n}])) return ${otherwise}`),
+    `return ${stateSource(formula, names)}`,
+  ].join('\n')
 }
 
 const infix = (operator: string) => (of: readonly string[]) => `(${of.join(` ${operator} `)})`
@@ -123,34 +105,4 @@ const SOURCES: Readonly<Record<Operator, (of: readonly string[]) => string>> = {
   sqrt: call('sqrt'),
   min: call('min'),
   max: call('max'),
-}
-
-type Worked = (a: number, b: number, c: number) => number | boolean
-
-const VALUES: Readonly<Record<Operator, Worked>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => a / b,
-  '%': (a, b) => a % b,
-  '<': (a, b) => a < b,
-  '<=': (a, b) => a <= b,
-  '>': (a, b) => a > b,
-  '>=': (a, b) => a >= b,
-  '===': (a, b) => a === b,
-  '!==': (a, b) => a !== b,
-  and: (a, b) => a && b,
-  or: (a, b) => a || b,
-  not: (a) => !a,
-  '?': (a, b, c) => (a ? b : c),
-  negative: (a) => -a,
-  abs: Math.abs,
-  ceil: Math.ceil,
-  floor: Math.floor,
-  round: Math.round,
-  trunc: Math.trunc,
-  sign: Math.sign,
-  sqrt: Math.sqrt,
-  min: (a, b) => Math.min(a, b),
-  max: (a, b) => Math.max(a, b),
 }

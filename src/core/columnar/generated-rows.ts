@@ -1,8 +1,7 @@
 /** Generates the code of rows as source text, with the constants of the shape written into it. */
 import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
-import { readSource, stepsSource } from './value-source.ts'
-import { parametersOf, typesOf } from './read-parameters.ts'
+import { readSource, stepsSource, parametersOf, typesOf } from './value-source.ts'
 import type { ParameterType } from './sensor-formula.ts'
 import { type Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'

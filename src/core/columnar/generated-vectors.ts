@@ -2,9 +2,8 @@
 import type { Generate } from '../engine/executor.ts'
 import type { BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
-import { parametersOf, typesOf } from './read-parameters.ts'
+import { parametersOf, typesOf, rangeSource, readSource, stepsSource } from './value-source.ts'
 import type { VectorCode, VectorCondition } from './row-code.ts'
-import { rangeSource, readSource, stepsSource } from './value-source.ts'
 
 /** Generates code for a shape in which every sensor compares. */
 export function generatedVectors(shape: BatchShape, condition: VectorCondition, generate: Generate): VectorCode {

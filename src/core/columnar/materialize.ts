@@ -37,11 +37,13 @@ import {
   type FieldSetHistory,
   type NotRunCounts,
   type UnknownMessages,
+  ALL_RAN,
+  type FiredAfter,
+  type NotRun,
 } from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -169,7 +171,9 @@ function moveTo(
     const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
     sensor.error = null
-    if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
+    if (!isCalled(own)) continue
+    sensor.rawData = rows.rawData[row]?.[p]
+    sensor.internalState = rows.memories[row * rows.shape.sensors.length + p]
   }
   if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), notRun?.prior ?? bits, bits)
   for (const one of kept) {
@@ -224,7 +228,8 @@ function answers(
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
     const rawData = (answered >> place) & 1 ? rows.rawData[row]?.[place] : undefined
-    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
+    const internalState = rows.memories[row * rows.shape.sensors.length + place]
+    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData, internalState }
   }
 }
 

@@ -12,7 +12,7 @@ import type { TaskModel } from '../task/run.ts'
 import type { TriggerEdge } from '../graph/graph.ts'
 import type { BatchShape, ShapeEdge, ShapeSensor } from './batch-shape.ts'
 import type { Fields } from './message-fields.ts'
-import { parametersOf } from './read-parameters.ts'
+import { parametersOf } from './value-source.ts'
 
 export interface Part {
   /** 0: all sensors */

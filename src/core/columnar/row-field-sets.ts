@@ -3,8 +3,16 @@ import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
-import { AlternatingHistories, carriedValue, isKept, nextFieldSets, streamValue } from './field-set-history.ts'
-import type { AlternatingHistory, FieldSetHistory, DetouredHistory } from './field-set-history.ts'
+import {
+  AlternatingHistories,
+  carriedValue,
+  isKept,
+  nextFieldSets,
+  streamValue,
+  type AlternatingHistory,
+  type FieldSetHistory,
+  type DetouredHistory,
+} from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import { FIELD_SETS, HANDLE, KEPT, KEPT_INDEX, KEPT_TIME, keptAt, LAST, type Layout } from './row-layout.ts'

@@ -44,6 +44,8 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly gates: number
   fired = 0
   held = 0
+  /** the held actuators among those that the states fire, as bits */
+  whichHeld = 0
   /** set when its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
@@ -80,6 +82,17 @@ export class RowRecord implements EventRecord, TakenMessage {
     return 'record'
   }
 
+  get graph(): TaskModel['graph'] {
+    return this.of.model.graph
+  }
+
+  get kind(): number | undefined {
+    const { before, after, whichHeld } = this
+    const isOwn = this.isVoid || this.emitted > 0 || this.answers?.includes(LATER) === true
+    if (isOwn || ((before | after | whichHeld) & ~KIND_MASK) !== 0) return undefined
+    return (before * (KIND_MASK + 1) + after) * (KIND_MASK + 1) + whichHeld
+  }
+
   count(types: number): number {
     if (this.isVoid) return 0
     if (this.emitted > 0 || this.answers?.includes(LATER) === true) {
@@ -108,6 +121,8 @@ export class RowRecord implements EventRecord, TakenMessage {
 }
 
 const NO_CALLS = -1
+/** bits of states, and of held actuators, in the number of a kind */
+const KIND_MASK = 2 ** 16 - 1
 
 export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
@@ -253,9 +268,11 @@ export class RowRecords implements MessageRecords, EpochOwner {
     record.earlier = earlier
     const { nodes } = this.#rows.layout
     const { time } = record
-    for (const following of list) {
-      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) record.held++
-      else record.fired++
+    for (const [i, following] of list.entries()) {
+      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) {
+        record.held++
+        record.whichHeld |= 1 << i
+      } else record.fired++
     }
   }
 

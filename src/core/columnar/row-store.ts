@@ -8,7 +8,7 @@ import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import type { FieldSetHistory } from './field-set-history.ts'
+import type { FieldSetHistory, FiredAfter, NotRun } from './field-set-history.ts'
 import { RowFieldSets } from './row-field-sets.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
@@ -29,6 +29,8 @@ import {
   objectsAt,
   HANDLE,
   MISSED,
+  PLUG,
+  PROPERTIES,
   notRunAt,
   PRIOR,
   SILENT,
@@ -36,8 +38,8 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
+import { isCalled } from './computed-sensors.ts'
 import { edgeBitsOf, edgesOf, edgesTo, followingOf, type Following } from './followings.ts'
-import type { FiredAfter, NotRun } from './not-run.ts'
 
 /**
  * Special entries of the table: not determined yet, and no consequences. Higher entries are indexes in `followings`.
@@ -117,6 +119,8 @@ export class RowStore {
   readonly oddGates = new Map<number, OddGates>()
   /** whether any answer was ever kept */
   hasAnswers = false
+  /** by row and position, for called sensors: the memory of the plug */
+  readonly memories: unknown[] = []
   /** by row and position, for called sensors */
   readonly sensorCalls: SensorCall[] = []
   /** by row */
@@ -179,10 +183,32 @@ export class RowStore {
     const { objects } = this.layout
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
+    const { length } = this.shape.sensors
+    this.memories.fill(undefined, row * length, (row + 1) * length)
     if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     this.oddGates.delete(row)
     this.#free.push(row)
     this.freed++
+  }
+
+  /** Sets all objects of a new row. Its numbers are set from the task's state. */
+  setUp(row: number, handle: Attached): void {
+    const { objects, shape } = this
+    const own = row * this.layout.objects
+    for (let o = 0; o < this.layout.objects; o++) objects[own + o] = undefined
+    objects[own + HANDLE] = handle
+    const { graph, properties } = handle.task.model
+    for (const [i, { call }] of graph.actuators.entries()) {
+      const { prepared, constant } = properties.of(call)
+      const place = own + objectsAt(i)
+      objects[place + PLUG] = call.plug
+      objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
+    }
+    for (const [i, sensor] of shape.sensors.entries()) {
+      if (!isCalled(sensor)) continue
+      const { call } = graph.sensors[sensor.slot] as SensorNode
+      this.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
+    }
   }
 
   /** Sets a row from a full state that has just processed message `count`, at `now`. */
@@ -192,8 +218,9 @@ export class RowStore {
     let bits = 0
     const { isCalled } = layout
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
-    for (const { slot, shift } of this.shape.sensors) {
-      const { state: own = 0, memory = 0 } = state.sensors[slot] ?? {}
+    for (const [position, { slot, shift }] of this.shape.sensors.entries()) {
+      const { state: own = 0, memory = 0, internalState } = state.sensors[slot] ?? {}
+      if (isCalled) this.memories[row * this.shape.sensors.length + position] = internalState
       bits |= (own === UNKNOWN ? memory : own) << shift
     }
     for (const { kind, shift, place, actuator } of this.shape.edges) {
@@ -230,7 +257,7 @@ export class RowStore {
   }
 
   /** Returns what a call needs, shared by consecutive rows of one graph. */
-  sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
+  #sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
     const known = this.#lastCalls[position]
     if (known?.call === call && known.own === own) return known
     const properties = own.prepared === undefined ? own.constant : undefined

@@ -34,7 +34,6 @@ import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
-import { setUpRow } from './new-row.ts'
 import { ActuatorCalls } from './actuator-calls.ts'
 import { effectOf } from './row-effects.ts'
 import { makeSeen, type RowEffect } from './seen-task.ts'
@@ -92,7 +91,7 @@ export class RuleBatch implements RowEvents, Batch {
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock, isStamped)
     this.oddGates = this.#rows.oddGates
-    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog)
+    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog, generate)
     this.#host = host
     this.#recorder = new FiringRecorder(this.#rows, model, host)
     this.#records = new RowRecords(this.#rows, model, host)
@@ -124,7 +123,7 @@ export class RuleBatch implements RowEvents, Batch {
       acts: false,
       failed: [],
     }
-    setUpRow(rows, handle)
+    rows.setUp(row, handle)
     rows.offsets[row] = handle.offset
     rows.unknownAt[row] = this.#unknown.placeIn(task.state, 0)
     this.#forget(row)
@@ -324,7 +323,7 @@ export class RuleBatch implements RowEvents, Batch {
     const result = this.#calls.execute(context, plug, properties, () => sensor.own)
     if (result === CONTINUES) return -1
     if (context.opened === null) {
-      const state = this.keep(sensor, position, result, rawData)
+      const state = this.keep(this.currentRow, sensor, position, result, rawData)
       if (state !== -1) return state
       const waits = this.#rowCalls !== undefined && !this.#keepsAll && !this.#recordsInner && isNativePromise(result)
       if (waits) {
@@ -336,10 +335,17 @@ export class RuleBatch implements RowEvents, Batch {
     return -1
   }
 
-  keep({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
+  memoryOf(row: number, position: number): unknown {
+    return this.#rows.memories[row * this.#rows.shape.sensors.length + position]
+  }
+
+  keep(row: number, { states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
     const state = plainState(states, result)
     if (state !== -1 && typeof result === 'object') {
-      const { rawData: data } = result as { rawData?: RawData }
+      const { rawData: data, internalState } = result as { rawData?: RawData; internalState?: unknown }
+      if (internalState !== undefined) {
+        this.#rows.memories[row * this.#rows.shape.sensors.length + position] = internalState
+      }
       if (data !== undefined) {
         rawData[position] = data
         this.#records.answeredPositions |= 1 << position

@@ -7,8 +7,14 @@
  */
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../language/placeholders/direct.ts'
-import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
-import { kindOf, OPERATORS } from '../plug/calculation.ts'
+import {
+  type Calculation,
+  type Formula,
+  type Operator,
+  type WrittenFormula,
+  kindOf,
+  OPERATORS,
+} from '../plug/calculation.ts'
 import { formulaOf } from '../language/expression/formula.ts'
 import { numberOfText } from '#kernel'
 import type { Plug } from '../plug/plug.ts'

@@ -8,22 +8,31 @@
  * UNKNOWN-1 the bits of a sensor without a state contain its last state, which triggers use. The last gate states are
  *   stored separately while they differ from what the bits say; the row then takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or use the full state: a row does not know which sensors failed
- * UNKNOWN-3 sensors that do not run because of it are counted as skipped (not-run.ts), and so are the firings that
+ * UNKNOWN-3 sensors that do not run because of it are counted as skipped (`NotRunCounts`), and so are the firings that
  *   would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { formulaState, workOutNumbers, type FormulaValues } from './formula-code.ts'
-import type { SensorSteps } from './computed-sensors.ts'
-import { MAX_FAILED, MAX_REPLAYED, detouredHistory } from './field-set-history.ts'
-import type { FieldSetHistory, KeptMessage, Known, TimedMessage } from './field-set-history.ts'
+import type { Generate } from '../engine/executor.ts'
+import { evaluationSource } from './formula-code.ts'
+import { stepsSource, isOfType, numberIn } from './value-source.ts'
+import {
+  MAX_FAILED,
+  MAX_REPLAYED,
+  detouredHistory,
+  type FieldSetHistory,
+  type KeptMessage,
+  type Known,
+  type TimedMessage,
+  ALL_RAN,
+  type FiredAfter,
+} from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { evaluationOf, outcomeWithout } from './possible-firings.ts'
-import { isOfType, numberIn } from './read-parameters.ts'
 import {
   AFTER,
   AT_COUNT,
@@ -35,13 +44,11 @@ import {
   LAST,
   objectsAt,
   TIME,
-  type Layout,
 } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { ALL_RAN, type FiredAfter } from './not-run.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
-import { failsWith, numbersReadBy, parametersIn, type SensorFormula } from './sensor-formula.ts'
+import { failsWith, numbersReadBy, parametersIn } from './sensor-formula.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 
 /** The consequences of a message, as an index in the store's followings, and the resulting gate states. */
@@ -51,6 +58,9 @@ interface Outcome {
 }
 
 const HAS_TO_BE_ASKED = -2
+
+/** Evaluates a sensor. `value`: the number that it compares, or the message; `at`: index of the task's first constant. */
+type Evaluate = (value: unknown, nums: Float64Array, at: number, numbers: number[]) => number
 
 /** The sensors that one sensor depends on, as bits of their positions. */
 interface Source {
@@ -81,12 +91,22 @@ export class UnknownStates {
   readonly #replaysLast: boolean
   readonly #firesAgain: boolean
   readonly #firings: UnknownFirings
+  readonly #generate: Generate
+  /** by position; generated on first use */
+  readonly #evaluations: (Evaluate | undefined)[] = []
   #failed = 0
   #missed = 0
   #bits = 0
 
   /** `hasFailureSubscriber`: whether each failure has a subscriber */
-  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, hasFailureSubscriber: boolean) {
+  constructor(
+    rows: RowStore,
+    model: TaskModel,
+    firings: UnknownFirings,
+    hasFailureSubscriber: boolean,
+    generate: Generate,
+  ) {
+    this.#generate = generate
     const { sensors, inner } = rows.shape
     this.#sources = sourcesOf(rows.shape, model)
     this.#replaysLast = inner || sensors.some(({ formula }) => formula !== undefined && formula.numbers.length > 0)
@@ -151,23 +171,18 @@ export class UnknownStates {
   }
 
   #read(message: Message, row: number): boolean {
-    const { nums, layout } = this.#rows
-    const d = this.#rows.at(row)
+    const constants = this.#rows.at(row) + this.#rows.layout.constants
     const before = this.#rows.after(row)
     this.#failed = 0
     this.#missed = 0
     this.#bits = 0
-    const values: FormulaValues = {
-      parameter: (name) => message[name],
-      constant: (place) => nums[d + layout.constants + place] ?? 0,
-      numbers: [],
-    }
+    const numbers: number[] = []
     for (const [position, { sensor, runBy, reads }] of this.#sources.entries()) {
       const { shift: at, mask } = sensor
       const isRun = (this.#failed & runBy) === 0
       // A failing sensor keeps its last numbers, which a row does not know.
       if (isRun && (this.#failed & reads) !== 0) return false
-      const state = isRun ? this.#shown(sensor, values, d) : UNKNOWN
+      const state = isRun ? this.#shown(sensor, position, message, constants, numbers) : UNKNOWN
       if (state === HAS_TO_BE_ASKED) return false
       if (!isRun) this.#missed++
       if (state === UNKNOWN) this.#failed |= 1 << position
@@ -176,12 +191,27 @@ export class UnknownStates {
     return true
   }
 
-  #shown({ steps, formula }: ShapeSensor, values: FormulaValues, d: number): number {
-    if (formula !== undefined) return calculated(formula, values)
-    const value = numberIn(values.parameter(steps?.parameter ?? ''), steps?.takesTexts === true)
+  #shown({ steps, formula }: ShapeSensor, position: number, message: Message, at: number, numbers: number[]): number {
+    if (formula !== undefined) {
+      if (formula.properties.some((property) => failsWith(property, message[property.parameter]))) return UNKNOWN
+      const isAsWanted = parametersIn(formula).every(([name, type]) => isOfType(message[name], type))
+      return isAsWanted ? this.#evaluation(position)(message, this.#rows.nums, at, numbers) : HAS_TO_BE_ASKED
+    }
+    const value = numberIn(message[steps?.parameter ?? ''], steps?.takesTexts === true)
     if (value === undefined || steps === undefined) return HAS_TO_BE_ASKED
-    const { nums, layout } = this.#rows
-    return Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
+    return Number.isNaN(value) ? UNKNOWN : this.#evaluation(position)(value, this.#rows.nums, at, numbers)
+  }
+
+  #evaluation(position: number): Evaluate {
+    return (this.#evaluations[position] ??= this.#newEvaluation(this.#rows.shape.sensors[position] as ShapeSensor))
+  }
+
+  #newEvaluation({ steps, formula }: ShapeSensor): Evaluate {
+    const limit = (place: number): string => `nums[at + ${place}]`
+    const made = steps
+      ? this.#generate(['v0', 'nums', 'at'], `return ${stepsSource(steps, [steps.parameter], limit)}`)
+      : this.#generate(['message', 'nums', 'at', 'numbers'], formula ? evaluationSource(formula, HAS_TO_BE_ASKED) : '')
+    return made as Evaluate
   }
 
   #note(
@@ -260,21 +290,20 @@ export class UnknownStates {
     for (let n = 0; n < layout.nodes; n++) since[n] = nums[first + n] ?? 0
   }
 
-  /** Sets when changed nodes entered their states: at the last message. */
+  /** Moves the row's current states to the previous ones; changed nodes entered their states at the last message. */
   #shift(row: number): void {
     const rows = this.#rows
-    const d = rows.at(row)
-    const odd = rows.oddGates.get(row)
-    if (odd === undefined) return shift(rows, rows.shape, rows.layout, d)
     const { nums, ints, layout, shape } = rows
-    const changed = rows.before(row) ^ rows.after(row)
-    const gates = odd.before ^ odd.now
+    const d = rows.at(row)
+    const [before, after] = [rows.before(row), rows.after(row)]
+    const odd = rows.oddGates.get(row)
+    const gates = odd === undefined ? rows.gatesOf(before) ^ rows.gatesOf(after) : odd.before ^ odd.now
     const since = d + layout.since
-    for (const { slot, shift: at, mask } of shape.sensors)
-      if (changed & (mask << at)) nums[since + slot] = rows.time(row)
+    for (const { slot, shift, mask } of shape.sensors)
+      if ((before ^ after) & (mask << shift)) nums[since + slot] = rows.time(row)
     for (let g = 0; g < shape.gates; g++) if ((gates >> g) & 1) nums[since + shape.sensors.length + g] = rows.time(row)
-    ints[2 * d + BEFORE] = rows.after(row)
-    rows.oddGates.set(row, { before: odd.now, now: odd.now })
+    ints[2 * d + BEFORE] = after
+    if (odd !== undefined) rows.oddGates.set(row, { before: odd.now, now: odd.now })
   }
 
   get #canFire(): boolean {
@@ -323,12 +352,6 @@ export class UnknownStates {
   }
 }
 
-function calculated(formula: SensorFormula, values: FormulaValues): number {
-  if (formula.properties.some((property) => failsWith(property, values.parameter(property.parameter)))) return UNKNOWN
-  const isAsWanted = parametersIn(formula).every(([name, type]) => isOfType(values.parameter(name), type))
-  return isAsWanted && workOutNumbers(formula, values) ? formulaState(formula, values) : HAS_TO_BE_ASKED
-}
-
 function sourcesOf({ sensors }: BatchShape, { graph }: TaskModel): readonly Source[] {
   const bitOf = (slot: number | undefined): number => {
     const position = sensors.findIndex((sensor) => sensor.slot === slot)
@@ -359,29 +382,4 @@ function keepGates(rows: RowStore, row: number, gates: number): void {
     const { fieldSets, missed, silent } = 'fieldSets' in after ? after : { fieldSets: after, missed: 0, silent: 0 }
     objects[place] = { fieldSets, missed, silent, gates }
   }
-}
-
-/** Moves the row's current states to the previous ones; changed nodes entered their states at the last message. */
-function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
-  const before = ints[2 * d + BEFORE] ?? 0
-  const after = ints[2 * d + AFTER] ?? 0
-  const changed = before ^ after
-  if (changed === 0) return
-  const last = nums[d + TIME] ?? 0
-  const since = d + layout.since
-  for (const { slot, shift: at, mask } of shape.sensors) if (changed & (mask << at)) nums[since + slot] = last
-  const keyMask = 2 ** shape.keyBits - 1
-  const gates = (gateBits[before & keyMask] ?? 0) ^ (gateBits[after & keyMask] ?? 0)
-  for (let g = 0; g < shape.gates; g++) if (gates & (1 << g)) nums[since + shape.sensors.length + g] = last
-  ints[2 * d + BEFORE] = after
-}
-
-/** Returns the state index of a comparison. `at`: index of its first limit. */
-function stateOf(steps: SensorSteps, value: number, nums: ArrayLike<number>, at: number): number {
-  for (let i = 0; i < steps.cuts; i++) {
-    const cut = nums[at + i] ?? 0
-    if (value < cut) return steps.states[2 * i] ?? 0
-    if (value === cut) return steps.states[2 * i + 1] ?? 0
-  }
-  return steps.states[2 * steps.cuts] ?? 0
 }

@@ -1,6 +1,8 @@
-/** Generates source text that reads message values and compares them with limits, for all generated code of a shape. */
+/** Determines which message fields rows read, and generates the source text that reads and compares them. */
+import { countIn, isExact, ofData } from '#kernel'
+import type { BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
-import type { ParameterType } from './sensor-formula.ts'
+import { parametersIn, type ParameterType } from './sensor-formula.ts'
 
 /**
  * Generates code that yields zero for an exact number (`isExact`) and NaN otherwise: 2^53 times this factor overflows
@@ -56,4 +58,29 @@ export function rangeSource(
   const value = `v${parameters.indexOf(parameter)}`
   const places = Array.from({ length: cuts }, (_, i) => limit(constant + i))
   return places.map((cut) => `(${value} >= ${cut} | 0) + (${value} > ${cut} | 0)`).join(' + ')
+}
+
+/** Returns the fields that rows of a shape compare or calculate with. */
+export function parametersOf(shape: Pick<BatchShape, 'sensors'>): readonly string[] {
+  return [...typesOf(shape).keys()]
+}
+
+/** Returns these fields with the required type of each. */
+export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<string, ParameterType> {
+  return new Map(
+    sensors.flatMap(({ steps, formula }): readonly (readonly [string, ParameterType])[] =>
+      steps ? [[steps.parameter, 'number']] : formula ? parametersIn(formula) : [],
+    ),
+  )
+}
+
+/** Returns whether a value has the required type. */
+export function isOfType(value: unknown, type: ParameterType | undefined): boolean {
+  return typeof value === type && (type !== 'number' || isExact(value as number))
+}
+
+/** Same as `number` of a context that also converts booleans; NaN if conversion fails. Undefined: ask the plug. */
+export function numberIn(value: unknown, takesTexts: boolean): number | undefined {
+  if (typeof value === 'number' && isExact(value)) return value
+  return takesTexts && value !== undefined ? (countIn(ofData(value)) ?? Number.NaN) : undefined
 }

@@ -1,7 +1,6 @@
 /** Works out when each node in a vectorized batch last changed state, from the messages its rows processed together. */
-import type { TakenTogether } from './taken-together.ts'
+import { type TakenTogether, VectorFailures } from './vector-failures.ts'
 import type { VectorDependencies } from './vector-code.ts'
-import { VectorFailures } from './vector-failures.ts'
 import { FIRST } from './vector-past.ts'
 
 export class VectorSince {

@@ -8,7 +8,7 @@
  */
 import { isExact } from '#kernel'
 import type { Message } from '../task/origin.ts'
-import { lastValue, type FieldSetHistory } from './field-set-history.ts'
+import { lastValue, type FieldSetHistory, type FiredAfter } from './field-set-history.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
@@ -33,13 +33,12 @@ import {
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import { firingRows, type FireRows, type FiringRows } from './firing-loop.ts'
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
-import { parametersOf } from './read-parameters.ts'
+import { parametersOf } from './value-source.ts'
 import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
-import type { FiredAfter } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorHistory } from './vector-history.ts'
 import { FIRST, VectorPast } from './vector-past.ts'
-import type { TakenTogether } from './taken-together.ts'
+import type { TakenTogether } from './vector-failures.ts'
 import { VectorSince } from './vector-since.ts'
 
 /** fewer rows are not worth it */

@@ -86,7 +86,11 @@ function stateSentence(node: string, state: StateExplanation, time: TimeText): s
     return `${node} is unknown${from}${causes.length > 0 ? `, because ${causes.join(' and ')}` : ''}.`
   }
   const row = gates.find((gate) => gate.node === node)?.row
-  const cause = row === undefined ? inputCause(sensors[0]?.input) : rowCause(row)
+  const input = sensors[0]?.input
+  const cause = row === undefined ? inputCause(input) : rowCause(row)
+  // The input of the last observation did not begin an older state.
+  if (row === undefined && input !== undefined && since !== undefined && input.time > since)
+    return `${node} is ${value}${from}; at ${time(input.time)}, ${cause}.`
   return `${node} is ${value}${from}${cause === '' ? '' : `, because ${cause}`}.`
 }
 

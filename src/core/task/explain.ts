@@ -1,9 +1,10 @@
 /** Explains why a node last fired or has its state, and what keeps each trigger into it from firing now. */
 import type { Why } from '../engine/events.ts'
-import { ANY, type GraphNode, type ObservableNode, type SensorNode, type TriggerEdge, UNKNOWN } from '../graph/graph.ts'
+import { ANY, type GraphNode, type ObservableNode, type TriggerEdge, UNKNOWN } from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'
+import { whyNeverRun } from './never-runs.ts'
 import type { ReadingCounts } from './readings/readings.ts'
-import type { TaskModel, TaskRun } from './run.ts'
+import type { TaskRun } from './run.ts'
 import { type Destination, destinationState, type Observed, observedState, sensorState, stateName } from './state.ts'
 import { type NodeState, type Ways, waysInto, waysToFire } from './ways.ts'
 import { buildStateWhy, buildWhy } from './why.ts'
@@ -246,19 +247,4 @@ function errorOf(run: TaskRun, source: ObservableNode): Obstacle[] {
 
 function since(time: number): { since?: number } {
   return time < 0 ? {} : { since: time }
-}
-
-/** Returns text that completes "t never runs: ..."; undefined if something runs it, or states are pushed to it. */
-function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
-  if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined
-  const hasClock = schedule !== undefined
-  if (sensor.onData || (sensor.onTick && hasClock)) return undefined
-  const isBound = sensor.resource !== -1
-  if (isBound && !sensor.onTick) return undefined
-  const data = isBound ? 'its dataTrigger is false' : 'it has no resource'
-  const bind = isBound ? 'leave dataTrigger out' : 'write "resource": "$" for the resource of the task'
-  if (sensor.channel !== undefined) return `${data} and runs on the channel ${sensor.channel} of one; ${bind}`
-  return hasClock
-    ? `${data}, no trigger leads to it, and its tickTrigger is false; ${bind}, or leave tickTrigger out`
-    : `${data}, no trigger leads to it, and neither it nor the task has a clock; ${bind}, or give it a pollingPeriod or a trigger`
 }

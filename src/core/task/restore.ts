@@ -12,6 +12,7 @@ import type { Answer } from '../plug/result.ts'
 import { resumeAfter } from './downtime.ts'
 import { setWakeTimer, isWork } from './execution.ts'
 import { setBits } from './fire.ts'
+import { restoreFiringValues } from './firing-values.ts'
 import { sentOf, type Origin } from './origin.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './evaluation.ts'
@@ -134,6 +135,10 @@ export function restoreState(
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
   if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
+  for (const { id, firing } of executing) {
+    const execution = firing && state.inFlight.find(id)
+    if (firing !== undefined && execution?.seen === null) execution.seen = restoreFiringValues(run, execution, firing)
+  }
   restoreEffectQueues(run, executing, orderOf(saved.behind), open)
   requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0

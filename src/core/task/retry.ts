@@ -24,8 +24,9 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
       `${message}; attempt ${execution.attempt + 1} of ${retry.maxRetries + 1} in ${delay} ms`,
       node.label,
     )
-    // Back-off holds the lane, since otherwise a later input would overtake this one.
+    // The backoff of a sensor holds the lane, since otherwise a later input would overtake this one.
     if (node.kind === 'sensor') run.state.holder = execution
+    else letGo(run, execution)
     wakeAt(run, execution, run.at + delay)
     return
   }

@@ -2,6 +2,7 @@
 import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
+import { saveFiringValues } from './firing-values.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { nodeAt } from './evaluation.ts'
@@ -117,7 +118,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ),
     ...(state.evaluation && { evaluation: saveEvaluation(model, state.evaluation, tables) }),
     ...(work.inFlight.size > 0 && {
-      executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
+      executing: [...work.inFlight].map((execution) => saveExecution(execution, tables, model)),
       calls: callOrder(state),
       ...(work.effectQueues.behind > 0 && { behind: [...work.effectQueues.waiting].map(({ id }) => id) }),
     }),
@@ -347,7 +348,8 @@ function saveStream(stream: Stream, { identityIgnores }: TaskModel): SavedStream
   return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }), ...(same && { same }) }
 }
 
-function saveExecution(execution: Execution, tables: Tables): SavedExecution {
+function saveExecution(execution: Execution, tables: Tables, model: TaskModel): SavedExecution {
+  const firing = saveFiringValues(execution, (stream) => saveStream(stream, model))
   return {
     id: execution.id,
     node: execution.node.label,
@@ -369,6 +371,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.rendered && !execution.node.call.isConstant && { rendered: [...execution.rendered] }),
     ...(execution.touches && { touches: [...execution.touches] }),
     ...(execution.placedAt !== NOT_PLACED && { placedAt: execution.placedAt }),
+    ...(firing && { firing }),
   }
 }
 

@@ -213,6 +213,21 @@ export interface SavedExecution {
   rendered?: Record<string, unknown>[]
   touches?: string[]
   placedAt?: number
+  /** what the properties read; absent: they are known, or read the current state */
+  firing?: SavedFiringValues
+}
+
+export interface SavedFiringValues {
+  now: number
+  nodes: Record<string, SavedNodeValues>
+  streams: Record<string, SavedStream>
+}
+
+export interface SavedNodeValues {
+  state?: string
+  collectedTime?: number
+  rawData?: Record<string, unknown>
+  answer?: NonNullable<SavedActuator['answer']>
 }
 
 export type SavedAnswer = { state?: string } & {

@@ -1,7 +1,9 @@
 /** Finds the smallest ways to fire a trigger or to bring a node into a state; in two steps if one cannot. */
+import { nodesBehind } from '../graph/behind.ts'
 import { UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import { edgeBits, match, seenBits } from './fire.ts'
 import { type Need, smallestChanges, statesAfter } from './needs.ts'
+import { whyNeverRun } from './never-runs.ts'
 import type { TaskRun } from './run.ts'
 import { observedState, type Observed, stateName } from './state.ts'
 
@@ -45,8 +47,24 @@ export function waysToFire(run: TaskRun, trigger: TriggerEdge): Ways {
   const observed = observedState(run.state, trigger.source)
   const bits = edgeBits(run.state, trigger)
   if (match(trigger, observed, bits) !== undefined) return { ways: [] }
+  const again = runsAgain(run, trigger, observed, bits)
+  if (again.length > 0) return listed(again)
   const wanted = firingStates(trigger, observed, bits)
   return listed(wanted.length > 0 ? oneStep(run, trigger.source, wanted) : twoSteps(run, trigger, observed, bits))
+}
+
+/** Returns the sensors that fire a change by showing the same state again, since their run forgets it first. */
+function runsAgain(run: TaskRun, trigger: TriggerEdge, observed: Observed, bits: number): Steps[] {
+  const { source } = trigger
+  const { resetObservations, resetScope, gatesNeedFullObservation } = run.model.settings
+  const sensors = nodesBehind(source).filter((node) => node.kind === 'sensor')
+  if (!resetObservations || (resetScope === 'task' && sensors.length > 1)) return []
+  if (match(trigger, { ...observed, previous: UNKNOWN }, bits) === undefined) return []
+  return sensors.flatMap((sensor) => {
+    const forgotten = statesAfter(source, [{ sensor, state: UNKNOWN }], run.state.observed, gatesNeedFullObservation)
+    if (forgotten[source.index]?.state !== UNKNOWN || whyNeverRun(sensor, run.model) !== undefined) return []
+    return [{ first: [{ sensor, state: observedState(run.state, sensor).state }], second: NOTHING }]
+  })
 }
 
 /** Returns the states of the source that would fire the trigger at the next evaluation. */

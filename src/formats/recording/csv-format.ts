@@ -1,13 +1,12 @@
 /** Reads recordings in CSV. */
 import { FORBIDDEN_KEYS } from '#kernel'
-import { lookAt, type ColumnTypes } from './column-types.ts'
+import { type ColumnTypes, lookAt } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
-import { withPoint } from './decimal-comma.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
 import { CsvRows } from './csv-rows.ts'
 import { NO_LINES, type TakenLines } from './lines.ts'
 import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
-import { RecordingTimes, type EpochSpan } from './times.ts'
+import { type EpochSpan, RecordingTimes } from './times.ts'
 import { typedName, type ValueType } from './value-types.ts'
 
 const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
@@ -227,4 +226,14 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** Reads numbers that are written with a decimal comma. */
+const GROUPED = /^\s*[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?\s*$/
+const SWAPPED: Readonly<Record<string, string>> = { '.': ',', ',': '.' }
+
+/** `1.234,5` becomes `1234.5`; a number with a decimal point becomes a text that is not a number. */
+function withPoint(cell: string): string {
+  const swapped = cell.replaceAll(/[.,]/g, (mark) => SWAPPED[mark] ?? mark)
+  return GROUPED.test(swapped) ? swapped.replaceAll(',', '') : swapped
 }

@@ -1,8 +1,7 @@
 /** Defines what recording readers output: messages, and problems by line. */
 import type { TakenLines } from './lines.ts'
 import type { EpochUnit } from '#kernel'
-import type { ClockZone } from './read-time.ts'
-import type { EpochSpan } from './times.ts'
+import type { ClockZone, EpochSpan } from './times.ts'
 import type { Encoding } from './utf8.ts'
 import type { ValueTypes } from './value-types.ts'
 

@@ -76,9 +76,22 @@ type StoredRecord = KeyRecord | FormerRecord
 
 export const KEY_RECORDS: CollectionSpec<StoredRecord> = {
   name: 'key_pairs',
-  version: 1,
+  version: 2,
   audited: true,
-  fields: { tenant: { type: 'text', of: (record) => record.tenant } },
+  fields: {
+    tenant: { type: 'text', of: (record) => record.tenant },
+    device: { type: 'text', of: (record) => ('rights' in record ? deviceOf(record.rights) : undefined) },
+  },
+}
+
+/** Returns the only resource of a device key. */
+function deviceOf({ scopes, resources }: Rights): string | undefined {
+  const ids = isDevice(scopes) && resources !== undefined && 'ids' in resources ? resources.ids : []
+  return ids.length === 1 ? ids[0] : undefined
+}
+
+function isDevice(scopes: Rights['scopes']): boolean {
+  return scopes.length > 0 && scopes.every((scope) => scope === 'device')
 }
 
 export type Records = Pick<Collection<StoredRecord>, 'get' | 'ids' | 'put' | 'delete'>
@@ -193,6 +206,21 @@ export class ApiKeys {
     const record = (await this.#read(user))?.value
     const secret = record?.secrets.find(({ salt }) => salt === secretId)
     return record && secret && this.#callerBy(user, record, secret)
+  }
+
+  /** Finds a device key of the tenant by its id, or by the resource that it alone is for. */
+  async ofDevice(name: string, tenant: string): Promise<Omit<KeyCaller, 'secretId'> | undefined> {
+    const where = [
+      { field: 'tenant', op: 'eq', value: tenant },
+      { field: 'device', op: 'eq', value: name },
+    ] as const
+    for (const key of [name, ...(await this.#records.ids({ where, limit: PORTION }))]) {
+      const record = (await this.#read(key))?.value
+      if (record?.tenant !== tenant || !isDevice(record.rights.scopes)) continue
+      const { rights, expires: ends } = record
+      if (ends === undefined || ends > this.#now()) return { tenant, user: key, rights, ...(ends && { ends }) }
+    }
+    return undefined
   }
 
   async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {

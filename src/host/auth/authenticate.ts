@@ -1,10 +1,11 @@
 /** Authenticates the requests to a host. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, requireScope, type Rights } from '#kernel'
+import { AppError, type ErrorCode, messageOf, requireScope, type Rights } from '#kernel'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import type { CheckedCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
+import type { DeviceCertificate, DeviceCertificates } from './device-certificates.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import type { Sessions } from './sessions.ts'
@@ -19,6 +20,8 @@ export interface AuthenticationDependencies {
   readonly tokens: Tokens
   readonly sessions: Pick<Sessions, 'check'>
   readonly openStreams: Pick<OpenStreams, 'add'>
+  /** absent: the host does not ask for certificates of devices */
+  readonly devices?: DeviceCertificates | undefined
   readonly now: () => number
   /** External address of the host, needed when a proxy sends a different `Host` */
   readonly ownUrl?: string | undefined
@@ -30,7 +33,7 @@ export interface AuthenticationDependencies {
  * since they cannot be guessed.
  */
 export function authenticate(app: FastifyInstance, dependencies: AuthenticationDependencies): void {
-  const { checkPair, tokens, sessions, openStreams, now, ownUrl } = dependencies
+  const { checkPair, tokens, sessions, openStreams, devices, now, ownUrl } = dependencies
   const remembered = new RememberedChecks(now)
 
   const callerOf = async (credentials: Credentials | undefined, address: string): Promise<CheckedCaller> => {
@@ -42,6 +45,21 @@ export function authenticate(app: FastifyInstance, dependencies: AuthenticationD
     const caller = credentials && (await checkPair(credentials.key, credentials.secret, address))
     if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
     return caller
+  }
+
+  const identified = async ({ read, certificate }: Presented, address: string): Promise<CheckedCaller> => {
+    if (devices === undefined || certificate === undefined) return callerOf(read?.(), address)
+    if (read === undefined) return devices.check(certificate)
+    const caller = await callerOf(read(), address)
+    await devices.requireSame(certificate, caller)
+    return caller
+  }
+
+  const presentedBy = (request: FastifyRequest): Presented | undefined => {
+    const presented = presentedIn(request)
+    const certificate = devices?.shownOn(request.raw.socket)
+    if (certificate === undefined) return presented
+    return { ...presented, text: `${certificate.fingerprint} ${presented?.text ?? ''}`, certificate }
   }
 
   const admitted = (request: FastifyRequest, reply: FastifyReply, caller: CheckedCaller): Error | undefined => {
@@ -63,9 +81,10 @@ export function authenticate(app: FastifyInstance, dependencies: AuthenticationD
 
   const checked = async (request: FastifyRequest, reply: FastifyReply, presented: Presented) => {
     try {
-      const find = () => callerOf(presented.read(), request.ip)
+      const find = () => identified(presented, request.ip)
       return admitted(request, reply, await remembered.check(presented.text, find))
     } catch (error) {
+      if (presented.certificate !== undefined) request.log.warn(messageOf(error))
       return refused(reply, error as Error)
     }
   }
@@ -173,14 +192,16 @@ type Credentials =
 
 interface Presented {
   readonly text: string
-  read(): Credentials | undefined
+  /** absent: only a certificate */
+  readonly read?: () => Credentials | undefined
+  readonly certificate?: DeviceCertificate
 }
 
 /**
  * Finds the credentials: `Authorization`, or, only for WebSockets, `apiKey` and `apiSecret` in the query, or the cookie
  * of a session.
  */
-function presentedBy(request: FastifyRequest): Presented | undefined {
+function presentedIn(request: FastifyRequest): Presented | undefined {
   const { authorization, cookie } = request.headers
   if (authorization !== undefined) return { text: authorization, read: () => readHeader(authorization) }
   return (isUpgrade(request) ? pairInQuery(request) : undefined) ?? sessionIn(cookie)

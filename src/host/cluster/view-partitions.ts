@@ -13,7 +13,7 @@ import { readCount } from './partition-counts.ts'
 /** Number of tenants shown by default */
 const MAX_TENANTS = 100
 const AT_ONCE = 4
-/** Number of inputs inspected; every later input counts as one message */
+/** Number of log entries inspected; later ones count like these on average */
 const LOOKED_INTO = 1_000
 
 export interface PartitionView {
@@ -82,7 +82,8 @@ async function behindOf(store: Store, now: number): Promise<PartitionView['behin
     input.k === 'data' ? [{ at: input.at, count: messagesOf(input.m).length }] : [],
   )
   const rest = Math.max(0, last - (entries.at(-1)?.position ?? last))
-  const messages = data.reduce((sum, { count }) => sum + count, rest)
+  const inspected = data.reduce((sum, { count }) => sum + count, 0)
+  const messages = Math.round(inspected * (1 + rest / Math.max(1, entries.length)))
   const [oldest] = data
   const at = oldest?.at ?? (rest > 0 ? inputs.at(-1)?.at : undefined)
   // the host's clock may be ahead of the store's

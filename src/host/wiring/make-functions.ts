@@ -16,7 +16,7 @@ import {
   ProcessPool,
 } from '#platform/sandbox'
 import {
-  createFunctionsService,
+  Functions,
   FunctionPrograms,
   functionsErrorBody,
   functionsRoutes,
@@ -102,7 +102,7 @@ export const makeFunctions: MakeService = ({
         revision: ownVersion(),
       }),
     open: ({ tenant, store, services }) => {
-      const functions = createFunctionsService({
+      const functions = new Functions({
         tenant,
         store,
         programs,

@@ -2,6 +2,7 @@
 import { asyncScheduler } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
+import { asTask, withinRights } from './within-rights.ts'
 import { resourceFinder } from './resource-filter.ts'
 import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
@@ -28,8 +29,7 @@ import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { scriptInterpreter } from '../work/script-interpreter.ts'
-import { ThreadPlugs } from '../work/thread-plugs.ts'
-import { threadedRuns } from '../work/threaded-runs.ts'
+import { threadedRuns, ThreadPlugs } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
@@ -90,7 +90,7 @@ function openRules(
   const warn = (text: string): void => logger.warn(text)
   const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
   const own = plugServices(tenant, services, machineTimers.later)
-  const plugServicesHere = withinBudget(partition?.ports(own) ?? own, budget)
+  const plugServicesHere = withinRights(withinBudget(partition?.ports(own) ?? own, budget))
   const functionsHere = () => partition?.first?.functions ?? services.functions
   const deployed = () => functionsHere()?.plugs() ?? NO_FUNCTIONS
   const functions = derived([deployed], (list) => list.map((one) => functionPlug(one, functionsHere)))
@@ -99,7 +99,8 @@ function openRules(
     return derived([() => equipped, dependencies.plugs, functions], (all) => all)
   }
   // tasks run scripts at once in this thread; direct runs may wait for other threads, so that they delay nothing here
-  const plugs = plugsWith({ clock: machineTimers.elapsed })
+  const rightsOf = (task: string) => services.rules?.rightsOf(task)
+  const plugs = plugsWith({ clock: machineTimers.elapsed, calling: (plug) => asTask(plug, rightsOf) })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOnes = derived([plugs], (all) => all.map(unchecked))
   const ports = enginePorts(tenant, services, partition)

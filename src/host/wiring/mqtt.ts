@@ -3,21 +3,28 @@ import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import { AppError, type KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
-import type { BrokerService } from '#services/broker/contract'
+import type { SessionKeys } from '#services/broker'
+import type { InternalBroker } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
+import type { ApiKeys, KeyEntry } from '../auth/api-keys.ts'
+import type { CheckedCaller } from '../auth/caller.ts'
 import type { Certificates } from '../certificates.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
-  broker: BrokerService,
-  { config, certificates, checkPair, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
+  broker: Pick<InternalBroker, 'as'>,
+  { config, certificates, checkPair, devices, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config
   if (mqtt === undefined && mqtts === undefined) return {}
   const named = host.includes(':') ? `[${host}]` : host
   let listener: MqttListener | undefined
+  const opened = async (caller: CheckedCaller | undefined) => {
+    if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
+    return caller
+  }
   gauges.watchTotal('mqtt-refused', () => listener?.counts.refused ?? 0)
   gauges.watchTotal('mqtt-faults', () => listener?.counts.faults ?? 0)
   gauges.watchTotal('mqtt-wrong-credentials', () => listener?.counts.wrongCredentials ?? 0)
@@ -31,10 +38,15 @@ export function mqttListener(
       const { openMqtt } = await import('#services/broker/mqtt')
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
-        authenticate: async (...shown) => {
-          const caller = await checkPair(...shown)
-          if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
-          return caller
+        authenticate: async (key, secret, address, socket) => {
+          const caller = await checkPair(key, secret, address)
+          const certificate = devices?.shownOn(socket)
+          if (caller !== undefined && certificate !== undefined) await devices?.requireSame(certificate, caller)
+          return opened(caller)
+        },
+        certified: async (socket) => {
+          const certificate = devices?.shownOn(socket)
+          return opened(certificate && (await devices?.check(certificate)))
         },
         watch: (caller, end) => openStreams.add(caller, end),
         presence: async ({ tenant, user, rights }, clientId, isOnline) => {
@@ -51,6 +63,7 @@ export function mqttListener(
             await api.create({ id: resource, ...change })
           })
         },
+        sessions: ({ tenant }) => tenants.of(tenant).broker?.kept?.sessions,
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,
@@ -74,6 +87,28 @@ async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Pr
     return clientId
   } catch {
     return undefined
+  }
+}
+
+/** Ends sessions of removed keys. A key that is made again under its old name has a new mark. */
+export function sessionKeys(
+  tenant: string,
+  keys: Pick<ApiKeys, 'get'>,
+  openStreams: ServiceDependencies['openStreams'],
+): SessionKeys {
+  const find = async (key: string): Promise<KeyEntry | undefined> => {
+    const entry = await keys.get(key)
+    return entry?.tenant === tenant ? entry : undefined
+  }
+  return {
+    mark: async (key) => (await find(key))?.createTime,
+    watch: (key, mark, gone) => {
+      const again = async (): Promise<CheckedCaller | undefined> => {
+        const entry = await find(key)
+        return entry?.createTime === mark ? { tenant, user: key, rights: entry.rights, until: 0 } : undefined
+      }
+      return openStreams.add({ tenant, user: key, again }, gone)
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
 import type { Store } from '#storage'
 import type { CheckPair } from '../auth/check-pair.ts'
+import type { DeviceCertificates } from '../auth/device-certificates.ts'
 import type { OpenStreams } from '../auth/open-streams.ts'
 import type { Certificates } from '../certificates.ts'
 import type { Config } from '../config.ts'
@@ -28,6 +29,8 @@ export interface ServiceDependencies {
   /** undefined for a wrong pair. Throws `RATE_LIMITED` after too many attempts. */
   readonly checkPair: CheckPair
   readonly openStreams: Pick<OpenStreams, 'add'>
+  /** absent: the host does not ask for certificates of devices */
+  readonly devices?: DeviceCertificates | undefined
   /** Whether this host or its issuer signed the bearer token; also true when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
   readonly internalClient: InternalClient

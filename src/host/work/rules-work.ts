@@ -1,21 +1,23 @@
 /** Performs rule work in a thread: runs, calls and checks, with an input and the services of the sending thread. */
-import { createBuiltins } from '#plugins'
-import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
+import { createRegistry, type DataPort, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
+import type { PlainObject } from '#core/spi'
+import { AppError, isoInstant, messageOf } from '#kernel'
+import type { Plug } from '#plug'
+import { generatorHere } from '#platform/generate'
+import { createBuiltins } from '#plugins'
 import type { InternalFunctions } from '#services/functions/contract'
 import { type DirectRuns, historyBehind, runsHere } from '#services/rules'
-import { AppError, messageOf } from '#kernel'
-import type { Plug } from '#plug'
-import { functionPlug } from '../wiring/function-plugs.ts'
 import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
-import { pastData } from './past-data.ts'
+import { functionPlug } from '../wiring/function-plugs.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
 /** Returns handlers by name. `interpreter`: runs this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
+  const generate = generatorHere()
   /** `notMade`: if given, calls of services are counted in it instead of made; `seen`: what plugs see of services */
   const runs = async (
     context: RulesContext,
@@ -32,6 +34,7 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
       now: () => now,
+      generate,
       ...(notMade && { notMade }),
     })
   }
@@ -125,4 +128,42 @@ function functionsBehind(ask: CallingThread): Pick<InternalFunctions, 'call'> {
   return {
     call: (name, version, params, { signal }) => ask.later('functions', 'call', [name, version, params], signal),
   }
+}
+
+/** number of messages that a host keeps of a resource */
+const KEPT_MESSAGES = 100
+
+/** Answers reads of stored data as of the time of a rehearsed input, so that later data is invisible. */
+export function pastData(data: DataPort): DataPort {
+  return {
+    ...data,
+    latest: async (resource, now = Infinity) => {
+      const newest = await data.latest(resource, now)
+      const past = await Promise.all(
+        newest.map(async (sample) => {
+          if (sample.time <= now) return [sample]
+          const { metric } = sample
+          const query = { metric, resources: [resource], until: now, order: 'descending', limit: 1 }
+          const { series } = await data.series(query, now)
+          const rows = (Array.isArray(series) ? series : []) as readonly (readonly [time: number, value: unknown])[]
+          return rows.map(([time, value]) => ({ metric, time, value }))
+        }),
+      )
+      return past.flat()
+    },
+    series: (query, now = Infinity) => data.series({ ...query, until: earlier(query['until'], now) }, now),
+    messages: async (resource, limit, now = Infinity) => {
+      const kept = await data.messages(resource, KEPT_MESSAGES, now)
+      return kept.filter((message) => timeOf(message) <= now).slice(0, limit)
+    },
+  }
+}
+
+function earlier(until: unknown, now: number): unknown {
+  const time = typeof until === 'string' ? isoInstant(until) : until
+  return typeof time === 'number' && time <= now ? until : now
+}
+
+function timeOf({ timestamp }: PlainObject): number {
+  return typeof timestamp === 'string' ? isoInstant(timestamp) : Number(timestamp)
 }

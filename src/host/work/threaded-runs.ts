@@ -1,12 +1,12 @@
 /** Runs rules without side effects in threads, and answers their plugs' calls to services. */
 import type { PlugServices, Ports } from '#core'
-import { AppError } from '#kernel'
-import { machineTimers } from '#platform'
+import { AppError, type Logger } from '#kernel'
+import { machineTimers, withRightsOfNow } from '#platform'
+import type { Plug } from '#plug'
 import type { DeployedPlug, InternalFunctions } from '#services/functions/contract'
 import { historyAnswers, type InvocationReport, type RunsElsewhere } from '#services/rules'
 import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
 import type { ServiceRequest } from './work-messages.ts'
-import type { ThreadPlugs } from './thread-plugs.ts'
 import type { WorkThreads } from './work-threads.ts'
 
 class BoundedChannel<T extends object> implements AsyncIterable<T> {
@@ -96,7 +96,10 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     input: WorkInputs[Name],
     limitMs: number,
     more: { readonly answers?: typeof answers; readonly signal?: AbortSignal } = {},
-  ): Promise<Answer> => (await threads.do({ tenant, name, input, limitMs, answers, ...more })) as Answer
+  ): Promise<Answer> => {
+    const answering = withRightsOfNow(more.answers ?? answers)
+    return (await threads.do({ tenant, name, input, limitMs, ...more, answers: answering })) as Answer
+  }
   return {
     onlyHere: () => plugs.onlyHere,
     counted: (does) => threads.counted(tenant, does),
@@ -157,4 +160,40 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const cancel = machineTimers.later(ms, resolve)
     signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
   })
+}
+
+interface ThreadPlugsOptions {
+  readonly plugs: () => readonly Plug[]
+  /** Returns the module addresses: the same list until it changes. Absent: threads cannot load the plugs */
+  readonly modules: (() => readonly string[]) | undefined
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** Provides the addresses of the operator's plug modules to threads, as long as threads can load them. */
+export class ThreadPlugs {
+  readonly #options: ThreadPlugsOptions
+  #failed: readonly string[] | undefined
+
+  constructor(options: ThreadPlugsOptions) {
+    this.#options = options
+  }
+
+  /** Modules that a thread must load before it runs rules */
+  get modules(): readonly string[] {
+    const modules = this.#options.modules?.()
+    return modules === undefined || modules === this.#failed ? [] : modules
+  }
+
+  get onlyHere(): readonly string[] {
+    return this.modules.length > 0 ? [] : this.#options.plugs().map(({ name }) => name)
+  }
+
+  /**
+   * Reports that threads failed to load the modules. Rules with these plugs then run in this thread until the modules
+   * change.
+   */
+  failed(reason: string): void {
+    this.#failed = this.#options.modules?.()
+    this.#options.logger.warn(`plugs run on the main thread, since other threads failed to load them: ${reason}`)
+  }
 }

@@ -1,12 +1,12 @@
 /** Queues bulk operations on alarms, and reports their status. */
-import type { Job, JobQueue } from '#jobs'
-import { type Condition, portionsOfIds } from '#storage'
+import { itemHandler, type ItemOutcome, type Job, type JobHandler, type JobQueue } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import { machineTimers } from '#platform'
-import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '#services/shared'
-import { AlarmBatch, type QueuedAlarmBatch } from './alarm-schema.ts'
-import { BATCH_JOB, type BatchAction, batchData, type BatchData } from './batch-jobs.ts'
+import { type Condition, portionsOfIds } from '#storage'
+import { AlarmBatch, type AlarmChange, type QueuedAlarmBatch } from './alarm-schema.ts'
+import { type AlarmWriter, noAlarm } from './alarm-writer.ts'
+import { NO_CAUSE } from './change-alarm.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmsApi } from './contract.ts'
 import { conditions } from './read-query.ts'
@@ -89,4 +89,53 @@ async function statusOf(job: Job, queue: JobQueue): Promise<Readonly<Record<stri
   const absent = missing.map((alarm) => [alarm, { statusCode: 404, error: noAlarm(alarm).message }] as const)
   const results = await itemResults(absent, queue.outcomes(job))
   return { ...head, finishedTime: new Date(finishedTime).toISOString(), results }
+}
+
+/** Runs bulk operations on alarms as jobs. */
+const BATCH_JOB = 'alarms.batch'
+
+type BatchAction = { readonly kind: 'delete' } | { readonly kind: 'update'; readonly change: AlarmChange }
+
+interface BatchData {
+  readonly action: BatchAction
+  readonly description: string
+  readonly missing: readonly string[]
+}
+
+const BATCH_SIZE = 200
+const SLICE = 50
+const ATTEMPTS = 10
+const KEPT_MS = 7 * 86_400_000
+
+export function batchHandler(writer: AlarmWriter): JobHandler {
+  return itemHandler<string>({
+    type: BATCH_JOB,
+    isSerial: true,
+    attempts: ATTEMPTS,
+    keepMs: KEPT_MS,
+    batchSize: BATCH_SIZE,
+    slice: SLICE,
+    item: (id, { job }, isRepeat) => act(writer, job, id, isRepeat),
+  })
+}
+
+function batchData({ data }: Job): BatchData {
+  return data as BatchData
+}
+
+async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean): Promise<ItemOutcome> {
+  const { action } = batchData(job)
+  try {
+    if (action.kind === 'update') {
+      await writer.change(id, action.change, { effect: `batch/${job.id}`, causation: NO_CAUSE })
+      return { statusCode: 200 }
+    }
+    await writer.remove(id)
+    return { statusCode: 204 }
+  } catch (error) {
+    // the failure is not due to the alarm, so the job is retried
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
+    return { statusCode: error.status, error: error.message }
+  }
 }

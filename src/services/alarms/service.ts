@@ -1,17 +1,16 @@
 /** Composes the alarms service from its documents and event log in the store, and from other services, which are injected. */
-import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
-import { type JobSlots, JobRunner } from '#jobs'
+import { JobRunner, type JobSlots } from '#jobs'
+import { AppError, type Caller, type Issue, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import { alarmApi } from './alarm-api.ts'
-import type { AlarmRecord } from './alarm-record.ts'
+import { type AlarmRecord, dueTime, PARTITION } from './alarm-record.ts'
 import { AlarmWriter } from './alarm-writer.ts'
-import { batchHandler } from './batch-jobs.ts'
+import { batchHandler } from './batch-service.ts'
 import { type AlarmCollections, openCollections } from './collections.ts'
-import type { Alarm, AlarmCause, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } from './contract.ts'
+import type { Alarm, AlarmCause, AlarmForwarding, AlarmsApi, CauseReader, InternalAlarms } from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail } from './event-tail.ts'
-import { Housekeeping } from './housekeeping.ts'
 import { KeyedCommitter } from './keyed-committer.ts'
 import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
@@ -30,20 +29,11 @@ export interface AlarmsOptions {
   readonly logger?: Logger
 }
 
-export interface OperatedAlarmsService extends InternalAlarms {
-  keepHouse(): Promise<void>
-  idle(): Promise<void>
-}
-
 const LOOK_MS = 1000
 const LOOKS_PER_SWEEP = 3600
 const LOOKS_PER_READING = 60
 
-export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsService {
-  return new Alarms(options)
-}
-
-class Alarms implements OperatedAlarmsService {
+export class Alarms implements InternalAlarms {
   readonly #options: AlarmsOptions
   readonly #collections: AlarmCollections
   readonly #tail: EventTail
@@ -117,6 +107,10 @@ class Alarms implements OperatedAlarmsService {
     return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
   }
 
+  get eventLog(): InternalAlarms['eventLog'] {
+    return { log: this.#collections.events, last: () => this.#tail.last }
+  }
+
   async keepHouse(): Promise<void> {
     await this.#house
     this.#sweep(true)
@@ -156,4 +150,70 @@ class Alarms implements OperatedAlarmsService {
   #report(what: string, error: unknown): void {
     if (this.#isRunning) this.#options.logger?.error(`${what}: ${messageOf(error)}`)
   }
+}
+
+const KEPT_MS = 365 * 86_400_000
+const PORTION = 200
+const KEPT_EVENTS = 10_000
+
+/** Makes automatic changes to alarms: clearing, escalation, and removal after a year. */
+class Housekeeping {
+  readonly #collections: AlarmCollections
+  readonly #writer: AlarmWriter
+  /** epoch ms of the next known automatic change */
+  #nextDue = Number.POSITIVE_INFINITY
+
+  constructor(collections: AlarmCollections, writer: AlarmWriter) {
+    this.#collections = collections
+    this.#writer = writer
+  }
+
+  watch(alarm: AlarmRecord): void {
+    this.#nextDue = Math.min(this.#nextDue, dueTime(alarm) ?? Number.POSITIVE_INFINITY)
+  }
+
+  async readNextDue(): Promise<void> {
+    const [first] = await this.#collections.alarms.find({
+      where: [{ field: 'due', op: 'exists', value: true }],
+      sort: [{ field: 'due' }],
+      limit: 1,
+    })
+    this.#nextDue = (first && dueTime(first.value)) ?? Number.POSITIVE_INFINITY
+  }
+
+  async doDue(now: number): Promise<void> {
+    if (now < this.#nextDue) return
+    for (;;) {
+      const due = await this.#collections.alarms.find({
+        where: [{ field: 'due', op: 'lte', value: now }],
+        sort: [{ field: 'due' }],
+        limit: PORTION,
+      })
+      await Promise.all(due.map(({ value }) => this.#writer.doDue(value)))
+      if (due.length < PORTION) break
+    }
+    await this.readNextDue()
+  }
+
+  /** Deletes year-old alarms, without events. */
+  async removeOld(now: number): Promise<void> {
+    for (;;) {
+      const old = await this.#collections.alarms.ids({
+        where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
+        limit: PORTION,
+      })
+      await Promise.all(old.map((id) => this.#writer.remove(id).catch(ignoreMissing)))
+      if (old.length < PORTION) return
+    }
+  }
+
+  async trimEvents(forwarded: number | undefined): Promise<void> {
+    const { first, last } = await this.#collections.events.bounds(PARTITION)
+    const upTo = Math.min(last - KEPT_EVENTS, forwarded ?? last)
+    if (upTo >= first) await this.#collections.events.trim(PARTITION, upTo)
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
 }

@@ -1,20 +1,29 @@
 /** Implements the API for the functions of one type. */
-import { AppError, type Caller } from '#kernel'
+import { AppError, type Caller, isPlainObject } from '#kernel'
 import { publish, rebuild, verify } from './changes/advance-version.ts'
-import { patchManifest, putAssets, removeAsset } from './changes/change-assets.ts'
-import { type ApiDependencies, ChangeContext } from './changes/change-context.ts'
+import { type ApiDependencies, ChangeContext, type Target } from './changes/change-context.ts'
 import { changeTags, patchDocumentation, patchMetadata, protect, tagsOf } from './changes/change-metadata.ts'
-import { createVersion } from './changes/create-version.ts'
+import { assembled, createVersion, withManifest } from './changes/create-version.ts'
 import { removeVersions } from './changes/remove-versions.ts'
-import type { AssetInfo, AssetRole, FunctionsApi, FunctionType, SingleFunction, TagsApi } from './contract.ts'
-import { type FunctionRecord, refuseProtected } from './function-record.ts'
-import type { TagsQuery } from './function-schema.ts'
+import type {
+  AssetInfo,
+  AssetRole,
+  Change,
+  FunctionsApi,
+  FunctionType,
+  SingleFunction,
+  TagsApi,
+  Upload,
+} from './contract.ts'
+import { type FunctionRecord, refuseProtected, updated } from './function-record.ts'
+import type { AssetsOptions, TagsQuery } from './function-schema.ts'
 import type { FunctionStore } from './function-store.ts'
-import { jobsApi } from './jobs/jobs-api.ts'
-import { writeArchive } from './registry/archive.ts'
-import { latestIn, list, relatedOf, shown } from './registry/find-functions.ts'
-import { noTag, tagsLike } from './registry/tags.ts'
 import { TYPE_NAMES } from './function-type.ts'
+import { jobsApi } from './jobs/jobs-api.ts'
+import { checkManifest, type Manifest, MANIFEST_PATCHES, readManifest } from './manifest-schema.ts'
+import { boundedAssets, bytesOf, pathProblem, writeArchive } from './registry/archive.ts'
+import { latestIn, list, relatedOf, shown } from './registry/find-functions.ts'
+import { noTag, tagsLike, withAuthor } from './registry/tags.ts'
 import { RUNTIMES } from './runtimes/catalog.ts'
 
 export function functionApi(dependencies: ApiDependencies, who: Caller, type: FunctionType): FunctionsApi {
@@ -126,4 +135,78 @@ function pathOfRole({ type, manifest }: FunctionRecord, role: AssetRole): string
   if (path === undefined)
     throw new AppError('NOT_FOUND', `this host does not know which file of ${manifest.runtime} is its ${role}`)
   return path
+}
+
+/** Changes the assets and the manifest of a draft. */
+function putAssets(context: ChangeContext, target: Target, upload: Upload, options: AssetsOptions): Promise<Change> {
+  for (const path of upload.keys()) {
+    const problem = pathProblem(path)
+    if (problem !== undefined) throw new AppError('VALIDATION', `${path.slice(0, 80)}: ${problem}`)
+  }
+  return reassemble(context, target, options, (assets) => new Map([...assets, ...upload]))
+}
+
+function removeAsset(context: ChangeContext, target: Target, path: string, options: AssetsOptions): Promise<Change> {
+  return reassemble(context, target, options, (assets) => {
+    if (!assets.has(path))
+      throw new AppError('NOT_FOUND', `'${target.name}@${target.version}' has no asset '${path.slice(0, 200)}'`)
+    const left = new Map(assets)
+    left.delete(path)
+    return left
+  })
+}
+
+function patchManifest(
+  context: ChangeContext,
+  target: Target,
+  patch: unknown,
+  options: AssetsOptions,
+): Promise<Change> {
+  const members = MANIFEST_PATCHES[context.type].read(patch)
+  return reassemble(context, target, options, (assets, { manifest, tags }) => {
+    const checked = checkManifest(context.type, merged({ ...manifest, tags }, members))
+    return new Map([...assets, [context.manifestFile, bytesOf(`${JSON.stringify(checked, undefined, 2)}\n`)]])
+  })
+}
+
+function merged(
+  former: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const whole: Record<string, unknown> = { ...former }
+  for (const [key, value] of Object.entries(patch)) {
+    const before = whole[key]
+    whole[key] = isPlainObject(value) && isPlainObject(before) ? merged(before, value) : value
+  }
+  return whole
+}
+
+async function reassemble(
+  context: ChangeContext,
+  { name, version }: Target,
+  options: AssetsOptions,
+  make: (assets: Upload, record: FunctionRecord) => Upload,
+): Promise<Change> {
+  const { store, type, manifestFile } = context
+  const { value: record, version: stored } = await context.draft(name, version, options.chown)
+  const whole = boundedAssets(make(await store.assets(record.assets), record))
+  const isNamed = whole.has(manifestFile)
+  const read = isNamed ? readManifest(type, whole.get(manifestFile)) : { ...record.manifest, tags: record.tags }
+  const manifest: Manifest = withAuthor(read, options.author)
+  refuseOther(record, manifest)
+  const assets = isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole
+  const assembling = { operation: 'assets-update', name, version, manifest, assets } as const
+  const { update, plan, tags, change } = await assembled(context, assembling, { ...options, draft: true })
+  const { failure: _former, verified: _seen, failures: _count, ...rest } = record
+  const changed = updated(rest, update, change)
+  await context.commit([...store.putting(changed, stored), ...(await context.newTags(tags))], plan)
+  await store.dropAssets(record.assets)
+  return context.change(`Updated assets of ${context.noun} '${name}@${version}'`, changed, options, { plan })
+}
+
+function refuseOther(record: FunctionRecord, manifest: Manifest): void {
+  const fixed = (['name', 'runtime'] as const).find((key) => manifest[key] !== record.manifest[key])
+  const isOther = fixed !== undefined || (manifest.version ?? record.version) !== record.version
+  if (isOther)
+    throw new AppError('VALIDATION', `the ${fixed ?? 'version'} of a function stays as it is; create another one`)
 }

@@ -38,11 +38,7 @@ export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' 
   readonly logger?: Logger
 }
 
-export function createFunctionsService(options: FunctionsOptions): InternalFunctions {
-  return new Functions(options)
-}
-
-class Functions implements InternalFunctions {
+export class Functions implements InternalFunctions {
   readonly #options: FunctionsOptions
   readonly #store: FunctionStore
   #plugs: readonly DeployedPlug[] = []

@@ -1,16 +1,16 @@
 /** Runs versions of the registry as models; a version without a name is only loaded for verification. */
-import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
+import { AppError, isPlainObject, Issues, type Json, retryOnConflict, shown } from '#kernel'
 import { partsOf } from '#services/shared'
 import type { ModelRelease, ModelReleases } from './contract.ts'
-import type { OpenModel, PackageOfFiles } from './driver.ts'
-import type { Framework } from './frameworks.ts'
+import type { ModelCall, OpenModel, PackageOfFiles } from './driver.ts'
+import type { Framework, ModelOperation } from './frameworks.ts'
 import type { LoadedModels } from './loaded-models.ts'
+import { readFiles } from './model-files.ts'
 import type { ModelLoader } from './model-loader.ts'
 import { type ModelRecord, nextRecord } from './model-record.ts'
+import type { ExamplesRequest, PredictRequest } from './model-schema.ts'
 import type { ModelStore } from './model-store.ts'
-import { readFiles } from './model-files.ts'
-import { readPredict } from './read-call.ts'
 import { examplesOf } from './signatures.ts'
 
 async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
@@ -174,4 +174,95 @@ async function callExample(framework: Framework, model: OpenModel): Promise<void
     // rejecting the example's zeros with a reason still shows that the model responds
     if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
   }
+}
+
+const MAX_INSTANCES = 10_000
+
+/** Frameworks whose instances may be objects of named features. */
+const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
+
+/** Parses calls of models by framework: rows in `instances`, columns in `inputs`, and `examples` with their context. */
+export function readPredict(framework: Framework, body: PredictRequest): ModelCall {
+  const { instances, inputs, signature_name: signature, probabilities } = body
+  const issues = new Issues('CALL', 20)
+  if (signature !== undefined && framework !== 'tensorflow') {
+    issues.wrong('/signature_name', 'is the name of a signature of a model of tensorflow', 'leave it out')
+  }
+  if (probabilities !== undefined && framework !== 'sklearn') {
+    issues.wrong('/probabilities', 'is for models of sklearn', 'leave it out')
+  }
+  const rows = (instances as readonly Json[] | undefined) ?? rowsOf(inputs, issues)
+  checkCount(rows)
+  const named = NAMED.has(framework) ? -1 : rows.findIndex(isPlainObject)
+  if (named >= 0) {
+    const wrong = `has named features, and those are for models of ${[...NAMED].join(' and ')}`
+    issues.wrong(`/instances/${named}`, wrong, 'send a list of numbers')
+  }
+  issues.throwIfAny('The request')
+  return {
+    operation: 'predict',
+    ...(signature !== undefined && { signature }),
+    ...(probabilities === true && { probabilities }),
+    instances: rows,
+  }
+}
+
+export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
+  if (framework !== 'tensorflow') {
+    const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`
+    throw new AppError('VALIDATION', message)
+  }
+  const { examples, context = {}, signature_name: signature } = body
+  checkCount(examples)
+  const issues = new Issues('CALL', 20)
+  for (const [at, row] of examples.entries()) {
+    // calls made by rules are not checked by a route
+    if (!isPlainObject(row))
+      issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
+    for (const key of Object.keys(context)) {
+      if (Object.hasOwn(row, key)) issues.wrong(`/examples/${at}/${key}`, 'is in context too', 'leave one of them out')
+    }
+  }
+  issues.throwIfAny('The request')
+  const instances = examples.map((row) => ({ ...context, ...row }))
+  return { operation, ...(signature !== undefined && { signature }), instances }
+}
+
+function checkCount({ length }: readonly Json[]): void {
+  if (length <= MAX_INSTANCES) return
+  throw new AppError('TOO_LARGE', `${length} instances exceed the limit of ${MAX_INSTANCES} per call`)
+}
+
+function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
+  if (!isPlainObject(inputs)) return listOf(inputs, '/inputs', issues)
+  const columns = Object.entries(inputs).map(
+    ([name, value]) => [name, listOf(value, `/inputs/${name}`, issues)] as const,
+  )
+  const [first] = columns
+  if (first === undefined) {
+    issues.wrong('/inputs', 'has no column', 'send a list for each input')
+    return []
+  }
+  const [firstName, { length }] = first
+  for (const [name, { length: count }] of columns) {
+    if (count !== length) issues.wrong(`/inputs/${name}`, `has ${count} values, and ${firstName} has ${length}`)
+  }
+  return Array.from({ length }, (_, at) =>
+    Object.fromEntries(columns.map(([name, column]) => [name, column[at] ?? null])),
+  )
+}
+
+function listOf(value: unknown, path: string, issues: Issues): readonly Json[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  if (list.length === 0) issues.wrong(path, 'is not a list with values', 'send one or more')
+  return list as readonly Json[]
+}
+
+/** Converts rows to columns: for objects one list per name, otherwise the list itself. */
+export function byColumn(rows: readonly Json[]): Json {
+  const [first] = rows
+  if (!isPlainObject(first)) return rows
+  return Object.fromEntries(
+    Object.keys(first).map((name) => [name, rows.map((row) => (isPlainObject(row) ? (row[name] ?? null) : null))]),
+  )
 }

@@ -12,9 +12,8 @@ import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState, nextRecord } from './model-record.ts'
 import { type ExamplesRequest, type FrameworkInfo, type ModelInfo, Replacement, Upload } from './model-schema.ts'
 import { ModelStore } from './model-store.ts'
-import { byColumn, readExamples, readPredict } from './read-call.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
-import { Releases } from './releases.ts'
+import { byColumn, readExamples, readPredict, Releases } from './releases.ts'
 import { sealedRemote, type SealedRemote } from './remote/sealed-remote.ts'
 import { examplesOf } from './signatures.ts'
 
@@ -33,11 +32,7 @@ export interface ModelsOptions {
 /** number of attempts to store an upload after conflicts */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): InternalModels {
-  return new Models(options)
-}
-
-class Models implements InternalModels {
+export class Models implements InternalModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #store: ModelStore

@@ -168,7 +168,7 @@ export class ObjectWriter {
         stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    orphans.sweep()
+    orphans.wake()
     changed({ put: 0, removed: stored.length })
   }
 
@@ -221,7 +221,7 @@ export class ObjectWriter {
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) orphans.sweep()
+    if (before !== undefined) orphans.wake()
     changed({ put: 1, removed: changes.length })
     return { record, isMade: true }
   }

@@ -82,7 +82,7 @@ export class PartUploads implements UploadsApi {
           table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
           ...(before === undefined ? [] : [orphans.orphaning(before.value.content)]),
         ])
-        if (before !== undefined) orphans.sweep()
+        if (before !== undefined) orphans.wake()
       })
       return part
     } catch (error) {
@@ -165,7 +165,7 @@ export class PartUploads implements UploadsApi {
       ])
       if (parts.length < SLICE) break
     }
-    orphans.sweep()
+    orphans.wake()
   }
 }
 

@@ -24,7 +24,7 @@ import type {
   VersionedQuery,
 } from './contract.ts'
 import { ARROW_MEDIA_TYPE, begun } from './execution/run.ts'
-import { OVERRIDE_NAMES } from './query/overrides.ts'
+import { OVERRIDE_NAMES } from './query/read-query.ts'
 import { QUERY_SCHEMA_DOCUMENT, QuerySchema } from './query/query-schema.ts'
 import { NamedStoredQuery, NewStoredQuery } from './stored/stored-body.ts'
 import { EntitySchema, ErrorSchema, MessageSchema, PageSchema, RemovedSchema, SEARCH } from './stored/stored-schema.ts'

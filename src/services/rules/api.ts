@@ -198,12 +198,13 @@ const TASK_ROUTES = [
     method: 'PUT',
     path: '/api/tasks/:id',
     scope: 'operate',
-    summary: 'Replace the specification of a task',
+    summary: 'Replace the specification of a task, or preview the change',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, dryRun: Type.Optional(Flag) },
     isConditional: true,
-    answers: entity,
-    handler: async ({ api, params: { id }, query, body, request, reply }) => {
+    answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
+    handler: async ({ api, params: { id }, query: { dryRun = false, ...query }, body, request, reply }) => {
+      if (dryRun) return api.batches.previewReplace(id, body)
       const options = { ...query, ...(await conditionOf(api, id, request)) }
       return withTag(reply, await api.tasks.replace(id, body, options))
     },

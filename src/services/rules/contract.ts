@@ -6,7 +6,7 @@
  * writers, after retries) and `CLOSED`. A specification may be any JSON: the service checks it.
  */
 import type { Explained } from '#core/sentences'
-import type { Caller, Page, RevisionOptions } from '#kernel'
+import type { Caller, Page, RevisionOptions, Rights } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
   DeliveryPage,
@@ -84,6 +84,8 @@ export interface InternalRules extends RulesService {
   stop(): Promise<void>
   gauges(): RulesGauges
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
+  /** Returns the rights of a running task; undefined: all rights. */
+  rightsOf(task: string): Rights | undefined
   /**
    * Restarts running tasks of the resource if references in its metadata now lead to other resources. Returns how many
    * restarted.
@@ -159,6 +161,8 @@ export interface BatchApi {
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
+  /** Returns what `tasks.replace` would change, and which state a running task would lose. Changes nothing. */
+  previewReplace(id: string, specification: TaskSpecification): Promise<TaskPreview>
   /** Makes a task again from the newest version of its template, or from the given version. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }

@@ -1,6 +1,6 @@
 /** The rules service: keeps documents in the store and runs in the runner, and writes to the store first. */
 import type { Subscription } from 'rxjs'
-import { type Caller, isAway, messageOf } from '#kernel'
+import { type Caller, isAway, messageOf, type Rights } from '#kernel'
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions } from '#storage'
@@ -140,6 +140,10 @@ class Rules implements InternalRules {
     return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
 
+  rightsOf(task: string): Rights | undefined {
+    return this.#rules.changes.rights.of(task)
+  }
+
   gauges(): ReturnType<InternalRules['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
@@ -164,7 +168,7 @@ class Rules implements InternalRules {
 
   /** Reads and logs the next portions while the runner resumes the current one. */
   async #resume(): Promise<void> {
-    const { collections, maker, options } = this.#rules
+    const { collections, maker, changes, options } = this.#rules
     const { number = 0 } = options.partition ?? {}
     const taking: Promise<void>[] = []
     const where = [
@@ -178,6 +182,7 @@ class Rules implements InternalRules {
         try {
           const parts = maker.parts(value)
           const loaded = parts instanceof Promise ? await parts : parts
+          changes.rights.set(id, value.rights)
           tasks.push(runnable(id, value.epoch, value.createTime, loaded))
         } catch (error) {
           // the store is unavailable, so the rule has not failed: the start is retried

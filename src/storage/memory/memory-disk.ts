@@ -1,11 +1,15 @@
 /** Keeps the content of a medium in memory after it is closed; `openMemory` can open it again. */
-import { AppError } from '#kernel'
-import { newerError } from '../tenant.ts'
+import { AppError, type Json } from '#kernel'
+import type { CheckedQuery } from '../check-query.ts'
+import type { Condition, LogEntry } from '../contract.ts'
 import { compareText } from '../order.ts'
-import type { KnownSpec } from '../spec.ts'
-import { MemoryLogs } from './memory-logs.ts'
+import { Problems } from '../problems.ts'
+import { type FieldValue, type KnownField, type KnownSpec, readFields } from '../spec.ts'
+import { newerError } from '../tenant.ts'
 import type { MemoryObject } from './memory-objects.ts'
-import { MemoryTable } from './memory-table.ts'
+import { RowIndexes } from './row-indexes.ts'
+import { RowSearch } from './row-search.ts'
+import type { Row } from './row.ts'
 import { SeriesData } from './series-data.ts'
 
 export interface TenantData {
@@ -66,5 +70,140 @@ export class MemoryDisk {
     }
     for (const { tables } of this.#tenants.values()) tables.get(known.name)?.reindex(known)
     this.#specs.set(known.name, known)
+  }
+}
+
+interface Partition {
+  first: number
+  readonly texts: string[]
+}
+
+/** Keeps the logs of one tenant: for each name and partition a list of texts, and the position of the first text. */
+export class MemoryLogs {
+  readonly #logs = new Map<string, Map<number, Partition>>()
+
+  last(log: string, partition: number): number {
+    const kept = this.#logs.get(log)?.get(partition)
+    return kept === undefined ? 0 : kept.first + kept.texts.length - 1
+  }
+
+  append(log: string, partition: number, texts: readonly string[]): void {
+    let partitions = this.#logs.get(log)
+    if (partitions === undefined) {
+      partitions = new Map()
+      this.#logs.set(log, partitions)
+    }
+    let kept = partitions.get(partition)
+    if (kept === undefined) {
+      kept = { first: 1, texts: [] }
+      partitions.set(partition, kept)
+    }
+    for (const text of texts) kept.texts.push(text)
+  }
+
+  read(log: string, partition: number, after: number, limit: number): readonly LogEntry[] {
+    const kept = this.#logs.get(log)?.get(partition)
+    if (kept === undefined) return []
+    const start = Math.max(0, after + 1 - kept.first)
+    return kept.texts
+      .slice(start, start + limit)
+      .map((text, i) => ({ position: kept.first + start + i, body: JSON.parse(text) as Json }))
+  }
+
+  bounds(log: string, partition: number): { readonly first: number; readonly last: number } {
+    const first = this.#logs.get(log)?.get(partition)?.first ?? 1
+    return { first, last: this.last(log, partition) }
+  }
+
+  partitions(log: string): readonly number[] {
+    return [...(this.#logs.get(log)?.keys() ?? [])].sort((a, b) => a - b)
+  }
+
+  trim(log: string, partition: number, upTo: number): void {
+    const kept = this.#logs.get(log)?.get(partition)
+    if (kept === undefined || upTo < kept.first) return
+    const gone = Math.min(upTo + 1 - kept.first, kept.texts.length)
+    kept.texts.splice(0, gone)
+    kept.first += gone
+  }
+}
+
+/** Stores the documents of one collection of one tenant. */
+export class MemoryTable {
+  readonly #rows = new Map<string, Row>()
+  /** last versions of deleted documents (STORE-2) */
+  readonly #last = new Map<string, number>()
+  #indexes = new RowIndexes(this.#rows)
+  #search: RowSearch
+
+  constructor(known: KnownSpec) {
+    this.#search = new RowSearch(known, this.#rows, this.#indexes)
+  }
+
+  /** Throws `VALIDATION` without changing anything. */
+  reindex(known: KnownSpec): void {
+    const problems = new Problems()
+    const fields = [...this.#rows.values()].map((row) =>
+      readFields(known, JSON.parse(row.text) as object, `/${row.id}`, problems),
+    )
+    problems.throwIfAny(`The collection ${known.name}, read by specification ${known.version},`)
+    for (const [i, row] of [...this.#rows.values()].entries()) row.fields = fields[i] ?? []
+    this.#indexes = new RowIndexes(this.#rows)
+    this.#search = new RowSearch(known, this.#rows, this.#indexes)
+  }
+
+  get size(): number {
+    return this.#rows.size
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id)
+  }
+
+  lastVersion(id: string): number {
+    return this.#rows.get(id)?.version ?? this.#last.get(id) ?? 0
+  }
+
+  put(id: string, version: number, text: string, fields: readonly FieldValue[]): void {
+    const row = this.#rows.get(id)
+    if (row === undefined) {
+      const added = { id, version, text, fields }
+      this.#rows.set(id, added)
+      this.#last.delete(id)
+      this.#indexes.added(added)
+    } else {
+      row.version = version
+      row.text = text
+      this.#indexes.change(row, fields)
+    }
+  }
+
+  delete(id: string): void {
+    const row = this.#rows.get(id)
+    if (row === undefined) return
+    this.#rows.delete(id)
+    this.#last.set(id, row.version)
+    this.#indexes.removed(row)
+  }
+
+  find(query: CheckedQuery): readonly Row[] {
+    return this.#search.find(query)
+  }
+
+  count(where: readonly Condition[]): number {
+    return where.length === 0 ? this.#rows.size : this.#search.all(where).length
+  }
+
+  countBy(field: KnownField, where: readonly Condition[]): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    if (where.length === 0) {
+      for (const [value, rows] of this.#indexes.valuesOf(field.index)) counts.set(String(value), rows.size)
+    } else {
+      for (const row of this.#search.all(where)) {
+        const value = row.fields[field.index]
+        if (typeof value === 'string') counts.set(value, (counts.get(value) ?? 0) + 1)
+      }
+    }
+    return new Map([...counts].sort(([a], [b]) => compareText(a, b)))
   }
 }

@@ -1,5 +1,6 @@
 /** Implements the store of one tenant in memory. */
 import { type Access, checkedCollection, checkedLog, checkedSeries } from '../checked-store.ts'
+import { type Conflict, conflictError, isExpected } from '../conflicts.ts'
 import type {
   Blobs,
   Collection,
@@ -12,12 +13,10 @@ import type {
   StoreTime,
   Write,
 } from '../contract.ts'
-import { prepareWrites } from '../prepare-writes.ts'
+import { type PreparedWrite, prepareWrites } from '../prepare-writes.ts'
 import { columnsOf } from '../sample-columns.ts'
 import type { KnownSpec, Specs } from '../spec.ts'
-import { commitInMemory } from './memory-commit.ts'
-import type { MemoryDisk, TenantData } from './memory-disk.ts'
-import type { MemoryTable } from './memory-table.ts'
+import type { MemoryDisk, MemoryLogs, MemoryTable, TenantData } from './memory-disk.ts'
 import { storedOf } from './row.ts'
 
 export interface MemoryHost {
@@ -124,4 +123,65 @@ export class MemoryStore implements Store {
   #table(known: KnownSpec): MemoryTable {
     return this.#host.disk.table(this.#data, known)
   }
+}
+
+interface Draft {
+  there: boolean
+  /** highest version that the id has had so far */
+  version: number
+}
+
+/** Commits units of work in memory: evaluated as a whole, then applied, so nothing is ever undone (STORE-1). */
+function commitInMemory(
+  writes: readonly PreparedWrite[],
+  tableOf: (known: KnownSpec) => MemoryTable,
+  logs: MemoryLogs,
+): readonly number[] {
+  const drafts = new Map<MemoryTable, Map<string, Draft>>()
+  const lasts = new Map<string, number>()
+  const conflicts: Conflict[] = []
+  const results = writes.map((write, index) => {
+    if (write.kind === 'append') {
+      const key = `${write.log} ${write.partition}`
+      const last = (lasts.get(key) ?? logs.last(write.log, write.partition)) + write.texts.length
+      lasts.set(key, last)
+      return last
+    }
+    const draft = draftOf(drafts, tableOf(write.known), write.id)
+    if (!isExpected(write.expect, draft.there ? draft.version : undefined)) {
+      const actual = draft.there ? draft.version : 'absent'
+      conflicts.push({ index, collection: write.known.name, id: write.id, expected: write.expect, actual })
+      return 0
+    }
+    if (write.kind === 'put') {
+      draft.there = true
+      draft.version += 1
+      return draft.version
+    }
+    if (write.kind === 'expect') return draft.version
+    const found = draft.there
+    draft.there = false
+    return Number(found)
+  })
+  if (conflicts.length > 0) throw conflictError(conflicts)
+  for (const [index, write] of writes.entries()) {
+    if (write.kind === 'append') logs.append(write.log, write.partition, write.texts)
+    else if (write.kind === 'delete') tableOf(write.known).delete(write.id)
+    else if (write.kind === 'put') tableOf(write.known).put(write.id, results[index] ?? 0, write.text, write.fields)
+  }
+  return results
+}
+
+function draftOf(drafts: Map<MemoryTable, Map<string, Draft>>, table: MemoryTable, id: string): Draft {
+  let ofTable = drafts.get(table)
+  if (ofTable === undefined) {
+    ofTable = new Map()
+    drafts.set(table, ofTable)
+  }
+  let draft = ofTable.get(id)
+  if (draft === undefined) {
+    draft = { there: table.get(id) !== undefined, version: table.lastVersion(id) }
+    ofTable.set(id, draft)
+  }
+  return draft
 }

@@ -4,15 +4,13 @@ import type { Presence } from '../contract.ts'
 import { closedError } from '../tenant.ts'
 import { Specs } from '../spec.ts'
 import { Database, type DatabaseOptions } from './database.ts'
-import { Documents } from './documents.ts'
+import { Documents, Tables } from './documents.ts'
 import { LogTables } from './log-tables.ts'
 import { SeriesNames } from './series-names.ts'
 import { SeriesReader } from './series-reader.ts'
 import { SeriesWriter } from './series-writer.ts'
-import { StateWriter } from './state-writer.ts'
+import { StateWriter, Tenants } from './state-writer.ts'
 import { type LockMode, StoreLock } from './store-lock.ts'
-import { Tables } from './tables.ts'
-import { Tenants } from './tenants.ts'
 
 /** Most samples or messages deleted by one statement. */
 const SLICE = 5_000

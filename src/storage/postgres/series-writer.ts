@@ -8,7 +8,7 @@ import { Gathering, halves } from './gathering.ts'
 import { Lane, type Finish, type Look } from './lane.ts'
 import { seriesKey, type SeriesNames } from './series-names.ts'
 import { checkStatementSize, MEBI } from './statement-size.ts'
-import type { Tenants } from './tenants.ts'
+import type { Tenants } from './state-writer.ts'
 
 /** Most batches, and characters, in one transaction. */
 const LIMITS = { items: 1_000, size: 16 * MEBI }

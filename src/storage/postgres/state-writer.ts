@@ -4,16 +4,15 @@
  */
 import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
-import { planBatch, type Before, type Kept, type Plan, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
-import type { Database, Statement } from './database.ts'
+import { type Before, type Kept, type Plan, planBatch, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
 import { isLostTable, isRefusal } from './database-errors.ts'
+import type { Database, Statement } from './database.ts'
 import { Gathering, halves } from './gathering.ts'
+import { type Finish, Lane, type Look } from './lane.ts'
 import { checkStatementSize, MEBI } from './statement-size.ts'
-import { Lane, type Finish, type Look } from './lane.ts'
 import type { Table } from './table.ts'
-import type { Tables } from './tables.ts'
-import type { Tenants } from './tenants.ts'
-import { partitionValues, TouchedRows, type DocumentKey, type PartitionKey, type TouchedRow } from './touched-rows.ts'
+import type { Tables } from './documents.ts'
+import { type DocumentKey, type PartitionKey, partitionValues, type TouchedRow, TouchedRows } from './touched-rows.ts'
 
 /** Most units, and characters of JSON, in one transaction. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
@@ -212,4 +211,32 @@ function sizeOf({ writes }: PreparedUnit): number {
     else if (write.kind === 'append') for (const text of write.texts) size += text.length
   }
   return size
+}
+
+/** Registers tenants that have data, in the transaction of their first write. */
+export class Tenants {
+  readonly #database: Database
+  /** tenants known to be registered */
+  readonly #known = new Set<string>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  registering(tenants: readonly string[]): readonly Statement[] {
+    const fresh = [...new Set(tenants)].filter((tenant) => !this.#known.has(tenant)).sort()
+    if (fresh.length === 0) return []
+    const text = `insert into ${this.#database.schema}.tenants select unnest($1::text[]) on conflict do nothing`
+    return [{ text, values: [fresh] }]
+  }
+
+  /** Call after the transaction of `registering` was committed. */
+  remember(tenants: readonly string[]): void {
+    for (const tenant of tenants) this.#known.add(tenant)
+  }
+
+  async list(): Promise<readonly string[]> {
+    const text = `select name from ${this.#database.schema}.tenants order by name`
+    return (await this.#database.read<{ name: string }>({ text })).map(({ name }) => name)
+  }
 }

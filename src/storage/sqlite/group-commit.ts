@@ -1,7 +1,7 @@
 /** Groups commits: jobs of one turn of the event loop go to the writer with one transaction and one sync. */
 import { performance } from 'node:perf_hooks'
 import { AppError } from '#kernel'
-import type { Thread } from './thread.ts'
+import type { Thread } from './reader-pool.ts'
 
 export interface Packed<Wire> {
   readonly wire: Wire

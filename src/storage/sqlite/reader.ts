@@ -1,10 +1,14 @@
 /** Runs long reads on a worker thread. Each read uses one snapshot of its file. */
-import { openReader, type Database } from './database.ts'
-import { readBuckets, type BucketsRead } from './read-buckets.ts'
-import { readDocuments, type DocumentsRead } from './read-documents.ts'
-import { readLog, type LogRead } from './read-log.ts'
-import { readApplied, readMessages, type AppliedRead, type MessagesRead } from './read-messages.ts'
-import { readLatest, readRange, type LatestRead, type RangeRead } from './read-samples.ts'
+import type { CheckedMessages } from '../check-series.ts'
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
+import { type Database, openReader } from './database.ts'
+import { lastOf } from './log-tables.ts'
+import { type ArrivedMessage, arrivedMessages, distinctByTime, streamKey } from './message-block.ts'
+import { type BucketsRead, readBuckets } from './read-buckets.ts'
+import { type DocumentsRead, readDocuments } from './read-documents.ts'
+import { type LatestRead, type RangeRead, readLatest, readRange } from './read-samples.ts'
+import { timeText } from './series-names.ts'
 import { serveThread } from './serve-thread.ts'
 
 export interface ReaderFiles {
@@ -81,3 +85,143 @@ function readSeries(db: Database, read: SeriesRead): unknown {
 }
 
 serveThread<StoreRead, unknown>((data) => new Reader(data as ReaderFiles))
+
+/** Reads logs on a reader's connection, inside the transaction of the caller. */
+type LogRead = { readonly tenant: string; readonly log: string } & (
+  | { readonly kind: 'entries'; readonly partition: number; readonly after: number; readonly limit: number }
+  | { readonly kind: 'bounds'; readonly partition: number }
+  | { readonly kind: 'partitions' }
+)
+
+/** A row is a JSON array of bodies, and the position of its last entry; the first may begin before `from`. */
+export interface LogRows {
+  readonly from: number
+  readonly rows: readonly LogRow[]
+}
+
+type LogRow = readonly [last: number, count: number, bodies: string]
+
+function readLog(db: Database, read: LogRead): unknown {
+  switch (read.kind) {
+    case 'entries': {
+      const [key, first] = partitionOf(db, read, read.partition)
+      const from = Math.max(read.after + 1, first)
+      return { from, rows: key === 0 ? [] : rowsFrom(db, read, key, from, read.limit) } satisfies LogRows
+    }
+    case 'bounds': {
+      const [key, first, trimmed] = partitionOf(db, read, read.partition)
+      return { first, last: lastOf(db, key, trimmed) }
+    }
+    case 'partitions':
+      return db
+        .rows<[number]>(
+          'SELECT partition FROM partitions WHERE tenant = ? AND log = ? ORDER BY partition',
+          read.tenant,
+          read.log,
+        )
+        .map(([partition]) => partition)
+  }
+}
+
+function partitionOf(
+  db: Database,
+  { tenant, log }: LogRead,
+  partition: number,
+): readonly [key: number, first: number, trimmed: number] {
+  const sql = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
+  return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
+}
+
+/** Returns whole rows that contain at least `limit` entries, if available. */
+function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
+  const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
+  const rows: LogRow[] = []
+  let before = 0
+  const found = db.statement(sql).iterate(key, from) as unknown as Iterable<readonly [...LogRow, sum: number]>
+  for (const [last, count, bodies, sum] of found) {
+    if (last - count < before || last < from || sumOf([key, last, count], bodies) !== sum) {
+      throw damaged(`The log ${log} of the tenant ${tenant}, around its entry ${last},`)
+    }
+    before = last
+    rows.push([last, count, bodies])
+    if (last >= from + limit - 1) break
+  }
+  return rows
+}
+
+/** Reads messages and applied log positions on a reader's connection, inside the transaction of the caller. */
+interface MessagesRead extends CheckedMessages {
+  readonly kind: 'messages'
+  readonly tenant: string
+  readonly now: number
+}
+
+interface AppliedRead {
+  readonly kind: 'applied'
+  readonly tenant: string
+  readonly log: string
+  readonly partition: number
+}
+
+export type MessageRow = readonly [time: number, body: string, expires: number | null]
+
+function readMessages(db: Database, read: MessagesRead): readonly MessageRow[] {
+  const { tenant, resource, stream, from, until, descending, limit, now } = read
+  const key = streamKey(db, tenant, resource, stream)
+  if (key === undefined) return []
+  const direction = descending ? 'DESC' : 'ASC'
+  // keys are in order of arrival
+  const sql = `
+    SELECT time, body, expires, sum FROM messages
+    WHERE stream = ? AND time BETWEEN ? AND ? AND (expires IS NULL OR expires > ?)
+    ORDER BY time ${direction}, key ${direction} LIMIT 0 + ?`
+  const rows = db
+    .rows<readonly [...MessageRow, sum: number]>(sql, key, from, until, now, limit)
+    .map(([time, body, expires, sum]): MessageRow => {
+      if (sumOf([key, time, expires], body) === sum) return [time, body, expires]
+      throw damaged(`The message of ${resource}/${stream} (tenant ${tenant}) at ${timeText(time)}`)
+    })
+  const arrived = withoutRows(db, key, distinctByTime(arrivedMessages(db, key))).filter(
+    ({ time, expires }) => time >= from && time <= until && !(expires <= now),
+  )
+  if (arrived.length === 0) return rows
+  const found: MessageRow[] = []
+  if (descending) arrived.reverse()
+  let [row, block] = [0, 0]
+  while (found.length < limit) {
+    const [stored, waiting] = [rows[row], arrived[block]]
+    if (stored === undefined && waiting === undefined) break
+    if (waiting !== undefined && (stored === undefined || isFirst(waiting.time, stored[0], descending))) {
+      found.push([waiting.time, waiting.body(), Number.isNaN(waiting.expires) ? null : waiting.expires])
+      block += 1
+    } else if (stored !== undefined) {
+      found.push(stored)
+      row += 1
+    }
+  }
+  return found
+}
+
+/** True when the message from a block comes first. At equal times, messages in blocks are newer than rows. */
+function isFirst(arrived: number, stored: number, descending: boolean): boolean {
+  return descending ? arrived >= stored : arrived < stored
+}
+
+/** Drops messages that equal a stored row. `arrived` is ordered by time. */
+function withoutRows(db: Database, stream: number, arrived: readonly ArrivedMessage[]): ArrivedMessage[] {
+  const [first] = arrived
+  const [last] = first === undefined ? [] : (db.row<[number | null]>(LAST, stream) ?? [])
+  if (first === undefined || last === undefined || last === null) return [...arrived]
+  return arrived.filter((one) => {
+    if (one.time > last) return true
+    return !db.rows<[string]>(BODIES, stream, one.time).some(([body]) => body === one.body())
+  })
+}
+
+function readApplied(db: Database, { tenant, log, partition }: AppliedRead): number {
+  const sql = 'SELECT position FROM applied WHERE tenant = ? AND log = ? AND partition = ?'
+  return db.row<[number]>(sql, tenant, log, partition)?.[0] ?? 0
+}
+
+const LAST = 'SELECT max(time) FROM messages WHERE stream = ?'
+const BODIES = 'SELECT body FROM messages WHERE stream = ? AND time = ?'

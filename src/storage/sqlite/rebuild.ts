@@ -3,9 +3,8 @@ import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { documentsSql } from './collection-form.ts'
 import { openReader, openWriter, type Database, type SqlValue } from './database.ts'
-import { formOfFile, tablesOf, type FileName } from './examine.ts'
+import { type FileName, formOfFile, type Row, scanTable, tablesOf } from './examine.ts'
 import { openForm, requireForm } from './file-form.ts'
-import { scanTable, type Row } from './scan-table.ts'
 
 const AT_ONCE = 5_000
 

@@ -3,15 +3,21 @@ import { type Json, parseWritten, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { SeriesMedium } from '../checked-store.ts'
+import type { Committed, Write } from '../contract.ts'
+import type { DamageWatch } from '../damage.ts'
 import { compareText } from '../order.ts'
 import type { Bucket, BucketQuery, Sample, SampleColumns, StoredMessage } from '../series.ts'
-import type { Opened } from './opened.ts'
-import { FIGURES, type BucketColumns } from './read-buckets.ts'
-import type { MessageRow } from './read-messages.ts'
-import type { FoundColumns, LatestRow } from './read-samples.ts'
-import type { StoreRead } from './reader.ts'
-import type { SeriesJob } from './series-jobs.ts'
+import type { Specs } from '../spec.ts'
+import type { CountMemory } from './count-memory.ts'
+import type { Database } from './database.ts'
+import type { Declarations } from './declarations.ts'
 import { writeError } from './failure.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { type BucketColumns, FIGURES } from './read-buckets.ts'
+import type { FoundColumns, LatestRow } from './read-samples.ts'
+import type { ReaderPool } from './reader-pool.ts'
+import type { MessageRow, StoreRead } from './reader.ts'
+import type { SeriesAnswer, SeriesJob, SeriesOperation } from './series-jobs.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
 
@@ -125,4 +131,23 @@ export class SqliteSeries implements SeriesMedium {
   #read<Answer>(read: SeriesRead): Promise<Answer> {
     return this.#opened.readers.read<Answer>({ of: 'series', read })
   }
+}
+
+/** Holds what the stores of one open data folder share. */
+export type SeriesCommits = GroupCommit<SeriesJob, readonly SeriesOperation[], SeriesAnswer>
+
+export interface Opened {
+  readonly specs: Specs
+  readonly declarations: Declarations
+  /** connection on this thread, for fast reads by key */
+  readonly gets: Database
+  readonly readers: ReaderPool
+  readonly counts: CountMemory
+  readonly damage: DamageWatch
+  readonly seriesCommits: SeriesCommits
+  /** epoch ms */
+  readonly clock: () => number
+  refuseWhenClosed(): void
+  commit(tenant: string, writes: readonly Write[]): Promise<Committed>
+  trim(tenant: string, log: string, partition: number, upTo: number): Promise<void>
 }

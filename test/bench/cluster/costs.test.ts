@@ -1,6 +1,6 @@
 /** What a message and a transaction cost is found again in loads that were made of known costs. */
 import { describe, expect, it } from 'vitest'
-import { costsOf, lineThrough } from '../../../bench/cluster/costs.ts'
+import { costsOf, lineThrough } from '../../../bench/cluster/simulation.ts'
 import type { SpreadLoad, SpreadSample } from '../../../bench/samples/spread.ts'
 
 const COSTS = {

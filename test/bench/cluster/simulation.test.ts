@@ -1,7 +1,6 @@
 /** Throughput of simulated clusters, where it can be said without a simulation. */
 import { describe, expect, it } from 'vitest'
-import type { ClusterCosts } from '../../../bench/cluster/costs.ts'
-import { simulateCluster, type SimulatedCluster } from '../../../bench/cluster/simulation.ts'
+import { type ClusterCosts, simulateCluster, type SimulatedCluster } from '../../../bench/cluster/simulation.ts'
 
 const NOTHING: ClusterCosts = {
   host: { message: 0, transaction: 0 },

@@ -1,7 +1,7 @@
 /** Tests the HTML report of a rehearsal on stored data. */
 import { expect, it } from 'vitest'
-import { pageOf } from '../../../src/cli/html/page.ts'
-import { reportOfRehearsal } from '../../../src/cli/html/stored-report.ts'
+import { pageOf } from '../../../src/cli/html/write-report.ts'
+import { reportOfRehearsal } from '../../../src/cli/stored.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'
 import type { Rehearsal } from '../../../src/services/rules/contract.ts'
 import { AppError } from '../../../src/kernel/index.ts'

@@ -116,7 +116,7 @@ describe('a CSV recording', () => {
       'timestamp,__proto__\n0,1',
       'file:1: "__proto__" is not a valid column name; rename it',
     ],
-    ['a header alone', 'timestamp,a\n', 'file:1: it has no messages; write at least one line below the header'],
+    ['a header alone', 'timestamp,a\n', 'file:1: the file has no messages; write at least one line below the header'],
   ])('names %s', async (_name, text, expected) => {
     const { problems } = await read(text, { resource: 'r' })
     expect(problems).toHaveLength(1)
@@ -214,7 +214,7 @@ describe('any recording', () => {
 
   it('names each line that does not say when its message came, where that is the order', async () => {
     const content = '{"timestamp":0,"receivedAt":5}\n{"timestamp":1}\n{"timestamp":2,"receivedAt":"soon"}'
-    const right = 'write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps'
+    const right = 'write the time of arrival as epoch ms or ISO 8601, or use --order time'
     expect((await read(content, { resource: 'r', order: 'lived' })).problems).toEqual([
       `file:2: the message has no receivedAt; ${right}`,
       `file:3: receivedAt "soon" is not a time; ${right}`,

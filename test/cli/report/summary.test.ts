@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { summaryLines, type RunFacts } from '../../../src/cli/report/summary.ts'
+import { type RunFacts, summaryLines } from '../../../src/cli/report/run-report.ts'
 import { Tally } from '../../../src/cli/report/tally.ts'
 import { plain } from '../../../src/cli/terminal.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'
@@ -38,7 +38,7 @@ describe('summaryLines', () => {
     expect(lines(tally).slice(1, 4)).toEqual([
       'temperature  inRange          1        1      -       1',
       'gate         AND              -        -      -       -',
-      'alarm        log              1        -      1       -  1 by cool-down, 1 still at work',
+      'alarm        log              1        -      1       -  1 by cool-down, 1 by unfinished work',
     ])
     expect(tally.invocations).toBe(7)
   })
@@ -77,7 +77,7 @@ describe('summaryLines', () => {
     tally.take({ time: START, task: 't', invocation: 1, type: 'failed', error: 'it broke' })
     expect(lines(tally, { late: 2 })).toContain('2 messages had a timestamp before the time of the clock')
     const readings = { late: 1, duplicate: 2, skewed: 0 }
-    expect(lines(tally, { readings })).toContain('readings that were not taken in their order: 1 late, 2 duplicate')
+    expect(lines(tally, { readings })).toContain('readings out of order: 1 late, 2 duplicate')
     expect(lines(tally)).toContain('the task failed: it broke')
   })
 })

@@ -32,11 +32,11 @@ const lines = (more: Partial<SavedState>) => waitingLines({ ...idle, ...more }, 
 
 describe('waitingLines', () => {
   it('returns no hint for a call that no clock can end', () => {
-    expect(lines({ executing: [waiting('a')] })).toEqual(['1 execution still at work at the end: a'])
+    expect(lines({ executing: [waiting('a')] })).toEqual(['1 execution unfinished at the end: a'])
   })
 
   it('cuts a long list', () => {
     const executing = Array.from({ length: 9 }, (_, i) => waiting(`n${i}`))
-    expect(lines({ executing })).toEqual(['9 executions still at work at the end: n0, n1, n2, n3, n4, and 4 more'])
+    expect(lines({ executing })).toEqual(['9 executions unfinished at the end: n0, n1, n2, n3, n4, and 4 more'])
   })
 })

@@ -1,7 +1,7 @@
 /** Retries of actuators whose properties fail, with and without rows. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { createEngine, VirtualClock, type Rule } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Rule, type SavedTask } from '../../../src/index.ts'
 import { actuatorPlug } from '../../support/make-plug.ts'
 
 const RULE: Rule = {
@@ -41,6 +41,36 @@ async function run(extras: readonly (number | undefined)[], isInRows: boolean, p
   return { sent, errorsCount, rows }
 }
 
+/** Saves and restores a task during the back-off of its first firing, and returns the values sent afterwards. */
+async function restartedIn(rule: Rule, messages: readonly Record<string, unknown>[], isInRows: boolean) {
+  const sent: unknown[] = []
+  const act = actuatorPlug('act', {
+    input: { value: { type: 'any' } },
+    execute: ({ properties }) => void sent.push(properties.value),
+  })
+  const open = (clock: VirtualClock) =>
+    createEngine({
+      plugs: [...builtins, act],
+      scheduler: clock,
+      ids: () => 't',
+      ...(!isInRows && { latency: () => 0 }),
+    })
+  const before = open(new VirtualClock(0))
+  const task = await before.start(rule)
+  for (const one of messages) before.receive({ resource: 'r', ...one })
+  const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
+  const { rows } = before.stats()
+  await before.close()
+  sent.length = 0
+  const clock = new VirtualClock(0)
+  const after = open(clock)
+  const restored = await after.restore(saved)
+  clock.advanceTo(10)
+  const { errorsCount } = restored.info().health
+  await after.close()
+  return { sent, errorsCount, rows }
+}
+
 describe.each([
   ['in rows', true, 0],
   ['in rows with a history', true, 7],
@@ -52,6 +82,32 @@ describe.each([
     ['several firings', [undefined, undefined, undefined, 1, 2], [1, 2], 3],
   ])('uses the values of its firing: %s', async (_fact, extras, sent, errorsCount) => {
     const { rows, ...did } = await run(extras, isInRows, perTask)
+    expect(did).toEqual({ sent, errorsCount })
+    expect(rows > 0).toBe(isInRows)
+  })
+})
+
+const reading = (value: string): Rule => ({
+  ...RULE,
+  actuators: (RULE.actuators ?? []).map((one) => ({ ...one, properties: { value } })),
+})
+
+// Holds STEP-6
+describe.each([
+  ['in rows', true],
+  ['without rows', false],
+])('a retry after a restart, of an actuator whose properties fail, %s', (_, isInRows) => {
+  it.each<[string, string, Record<string, unknown>[], unknown[], number]>([
+    ['does not read later values', '${streamdata.extra}', [{ a: 1 }, { a: 1 }, { a: 1, extra: 1 }], [1], 2],
+    [
+      'does not read later states',
+      '${streamdata.extra} ${nodes.s.state}',
+      [{ a: 1 }, { a: 1 }, { a: -1, extra: 1 }],
+      ['1 Below'],
+      2,
+    ],
+  ])('%s', async (_fact, value, messages, sent, errorsCount) => {
+    const { rows, ...did } = await restartedIn(reading(value), messages, isInRows)
     expect(did).toEqual({ sent, errorsCount })
     expect(rows > 0).toBe(isInRows)
   })

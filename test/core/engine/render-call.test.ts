@@ -151,6 +151,27 @@ describe('calls that act', () => {
   })
 })
 
+// Holds LANE-3, STEP-6
+describe('a call whose values cannot be fetched at first', () => {
+  const properties = { thing: '${task.resource.meta.floor}${streamdata.thing}' }
+  const retried = tells('a', { properties, retryConfig: { maxRetries: 1, minBackoff: '1s' } })
+  const failingOnce = (): Ports => {
+    let count = 0
+    return { metadata: () => (++count === 1 ? Promise.reject(new Error('unreachable')) : { floor: '1' }) }
+  }
+
+  it('does not hold its task during the backoff, and is retried with the values of its firing', async () => {
+    const t = await telling([retried], failingOnce())
+    t.send({ thing: 'x' })
+    await promisesSettled()
+    t.send({ thing: 'y' })
+    expect(t.now()).toEqual(['a 1y'])
+    t.clock.advanceTo(1_000)
+    await t.answer()
+    expect([t.now(), t.errors()]).toEqual([['a 1x'], []])
+  })
+})
+
 describe('a sensor that may act', () => {
   it('waits for calls that touch the same, and holds its task', async () => {
     const t = await telling([tells('a')])

@@ -50,6 +50,19 @@ describe('a coded reason', () => {
   })
 })
 
+describe('the sentence of a sensor', () => {
+  it.each([
+    [5, 's is On since 5 ms, because r sent a 1.'],
+    [4, 's is On since 5 ms, because r sent a 1.'],
+    [7, 's is On since 5 ms; at 7 ms, r sent a 1.'],
+  ])('names a reading of %i ms as the cause only if the state is not older', (time, sentence) => {
+    const input = { kind: 'data' as const, time, resource: 'r', values: { a: 1 } }
+    const sensors = [{ node: 's', state: 'On', since: 5, input }]
+    const state = { value: 'On', since: 5, sensors, gates: [], blocked: [] }
+    expect(text({ node: 's', kind: 'sensor', state }).sentence).toBe(sentence)
+  })
+})
+
 describe('the sentence of an explanation', () => {
   const since = { since: 5, sensors: [], gates: [], blocked: [] }
   const sensor = (input: object) => ({

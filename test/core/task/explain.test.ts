@@ -68,6 +68,35 @@ describe('the obstacle of a trigger', () => {
     })
   })
 
+  it.each([
+    [
+      'a sensor',
+      rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', turns('*', 'On'))] }),
+    ],
+    [
+      'a relation',
+      rule({
+        sensors: { s: on('switch') },
+        relations: [gate('g', 'AND', ['s', 'On'])],
+        actuators: ['act'],
+        triggers: [trigger('g', 'act', turns('*', 'TRUE'))],
+      }),
+    ],
+  ])('unchanged, until a message renews the observation: %s that a push left as it was', async (_, given) => {
+    const t = await live(given)
+    t.send({ s: 'On' })
+    t.task.push('s', { state: 'On' })
+    t.to(1)
+    expect(t.fired()).toHaveLength(1)
+    expect(only(t)).toMatchObject({
+      blocked: [{ reason: 'unchanged' }],
+      needs: [{ node: 's', state: 'On' }],
+      ways: [{ states: [{ node: 's', state: 'On' }] }],
+    })
+    t.send({ s: 'On' })
+    expect(t.fired()).toHaveLength(2)
+  })
+
   it('state: it came from another state than the trigger wants', async () => {
     const t = await watched(turns('Off', 'On'))
     t.send({ s: 'On' })

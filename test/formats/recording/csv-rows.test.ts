@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MessageTaker, RecordedRow } from '../../../src/formats/recording/message-taker.ts'
 import { readMessages } from '../../../src/formats/recording/read-messages.ts'
-import { UTC } from '../../../src/formats/recording/read-time.ts'
+import { UTC } from '../../../src/formats/recording/times.ts'
 import { surveyRecording } from '../../../src/formats/recording/survey.ts'
 import type { ValueTypes } from '../../../src/formats/recording/value-types.ts'
 

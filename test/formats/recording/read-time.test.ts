@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatTime } from '../../../src/cli/time-text.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'
-import { readTime } from '../../../src/formats/recording/read-time.ts'
+import { readTime } from '../../../src/formats/recording/times.ts'
 
 const utc = zoneOf('UTC')
 const brussels = zoneOf('Europe/Brussels')

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { readMessages } from '../../../src/formats/recording/read-messages.ts'
 import { readReadingTexts, type ReadingTexts } from '../../../src/formats/recording/reading-texts.ts'
-import { readTime, UTC } from '../../../src/formats/recording/read-time.ts'
+import { readTime, UTC } from '../../../src/formats/recording/times.ts'
 import { surveyRecording } from '../../../src/formats/recording/survey.ts'
 
 async function* bytes(text: string): AsyncGenerator<Uint8Array> {

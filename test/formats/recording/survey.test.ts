@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadingOptions, RecordedMessage } from '../../../src/formats/recording/message-taker.ts'
 import { readMessages } from '../../../src/formats/recording/read-messages.ts'
-import { UTC } from '../../../src/formats/recording/read-time.ts'
+import { UTC } from '../../../src/formats/recording/times.ts'
 import { surveyRecording, type Survey } from '../../../src/formats/recording/survey.ts'
 import { readValueTypes, type ValueTypes } from '../../../src/formats/recording/value-types.ts'
 

@@ -66,6 +66,19 @@ it('counts the messages after what stored states reflect, and how old the first 
   expect(third?.behind.ms).toBeLessThan(50 * SECOND)
 })
 
+it('counts later entries like those inspected, of which some have no task', async () => {
+  const { storage, now } = await cluster()
+  const store = partitionStore(storage.tenant('acme'), 2)
+  const taken: Json = { k: 'data', at: now, m: { resource: 'a' } }
+  const untaken: Json = { k: 'data', s: 'events', m: { resource: 'b' } }
+  await store.log(LOG_NAME).append(
+    0,
+    Array.from({ length: 3_000 }, (_, n) => (n % 4 === 0 ? taken : untaken)),
+  )
+  const [, , third] = (await view(storage, 'acme')).tenants[0]?.partitions ?? []
+  expect(third?.behind.messages).toBe(750)
+})
+
 it('counts what other partitions handed to it and its tasks have not taken', async () => {
   const { storage } = await cluster()
   const store = storage.tenant('acme')

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { DataPort } from '../../../src/core/index.ts'
 import type { PlainObject } from '../../../src/core/spi.ts'
-import { pastData } from '../../../src/host/work/past-data.ts'
+import { pastData } from '../../../src/host/work/rules-work.ts'
 
 const asked: PlainObject[] = []
 const DATA = {

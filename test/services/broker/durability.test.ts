@@ -200,6 +200,26 @@ describe('a post', () => {
     expect(await storage.tenant('acme').series.applied('log', 0)).toBe(3)
   })
 
+  it('is refused alone after few commits, if it came with many', async () => {
+    const storage = openMemory({ clock: () => NOON })
+    const log = new TenantLog(storage.tenant('acme'))
+    const engine = new TakingEngine(log)
+    let commits = 0
+    const refusing: Forwarding = {
+      receive: async (posts, ...rest) => {
+        commits++
+        if (posts.some(({ messages }) => messages[0]?.resource === 'r20'))
+          throw new AppError('VALIDATION', 'one is wrong')
+        return engine.receive(posts, ...rest)
+      },
+    }
+    await using broker = await brokerBench({ storage, log, engine: () => refusing })
+    const sent = Array.from({ length: 31 }, (_, n) => broker.api.posting.events(`r${n}`, at(n)))
+    const outcomes = await Promise.allSettled(sent)
+    expect(outcomes.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([20])
+    expect(commits).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(31)))
+  })
+
   it('is refused for its own sake alone when it came with others', async () => {
     const storage = openMemory({ clock: () => NOON })
     const log = new TenantLog(storage.tenant('acme'))

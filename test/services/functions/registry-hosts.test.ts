@@ -1,6 +1,6 @@
 /** Tests which hosts npm and pip must reach, according to the operator's settings. */
 import { describe, expect, it } from 'vitest'
-import { registryHosts, upstreamOf } from '../../../src/services/functions/registry-hosts.ts'
+import { registryHosts, upstreamOf } from '../../../src/services/functions/install.ts'
 
 const NONE = { npmrc: '', pipConf: '' }
 

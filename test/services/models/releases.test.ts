@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
 import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../../src/services/models/service.ts'
+import { Models } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
 
@@ -28,7 +28,7 @@ const release = (version: string, content = version, more: Partial<ModelRelease>
 
 let ids = 0
 function started(driver = new TestDriver()) {
-  const service = createModelsService({
+  const service = new Models({
     tenant: 'acme',
     store: openMemory().tenant('acme'),
     loaded: new LoadedModels([driver]),

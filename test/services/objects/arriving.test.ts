@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { arriving } from '../../../src/services/objects/routes/arriving.ts'
+import { arriving } from '../../../src/services/objects/routes/take-content.ts'
 import { bytes, textOf } from './support.ts'
 
 /** Creates a body, and the timers that check its progress. */

@@ -1,6 +1,6 @@
 /** Tests that writers use cached versions; a write of another host on the same store is detected by the version. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { MemoryTable } from '../../../src/storage/memory/memory-table.ts'
+import { MemoryTable } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { bench, type Bench } from './support/bench-of-resources.ts'

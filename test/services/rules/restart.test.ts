@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/index.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { Document, Storage, Store } from '../../../src/storage/contract.ts'
+import type { Storage, Store } from '../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { WrappedCollection } from '../../../src/storage/wrapped-collection.ts'
 import { got } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
@@ -20,12 +19,6 @@ async function again(disk: MemoryDisk, before: Bench, ms = 0): Promise<Bench> {
   return after
 }
 
-class Unread<D extends Document> extends WrappedCollection<D> {
-  override get(): Promise<never> {
-    return Promise.reject(new AppError('UNAVAILABLE', 'away'))
-  }
-}
-
 /** Wraps a storage where the sources of tasks cannot be read. */
 function withUnreadSources(storage: Storage): Storage {
   const tenant = (id: string): Store => {
@@ -33,7 +26,8 @@ function withUnreadSources(storage: Storage): Storage {
     return {
       collection: (spec) => {
         const collection = store.collection(spec)
-        return spec.name === 'task_sources' ? new Unread(collection) : collection
+        const get = () => Promise.reject(new AppError('UNAVAILABLE', 'away'))
+        return spec.name === 'task_sources' ? { ...collection, get } : collection
       },
       log: (name) => store.log(name),
       series: store.series,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SqlValue } from '../../../src/storage/sqlite/database.ts'
 import { codeOf, NUMBER, putSample, TEXT, TRUTH, type SampleBlock } from '../../../src/storage/sqlite/sample-block.ts'
-import { sortSamples } from '../../../src/storage/sqlite/sort-samples.ts'
+import { sortSamples } from '../../../src/storage/sqlite/series-compactor.ts'
 
 interface Given {
   readonly series: number

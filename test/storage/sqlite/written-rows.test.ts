@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WrittenRows } from '../../../src/storage/sqlite/written-rows.ts'
+import { WrittenRows } from '../../../src/storage/sqlite/chunk-compactor.ts'
 
 describe('rows that were written', () => {
   it('are counted for each of millions of series, however they take turns', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
 import { present } from '../../../src/kernel/json.ts'
-import { gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
+import { gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/rules.ts'
 import { CASE_START, type CaseInput, type CaseStep, type LatencyCase } from '../latency/latency-case.ts'
 
 export interface LatencyOptions {

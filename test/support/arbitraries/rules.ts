@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
 import { present } from '../../../src/kernel/json.ts'
-import { at, gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
+import { at, gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/rules.ts'
 import { TEST_PLUGS } from '../model/test-plugs.ts'
 
 export const RESOURCES = ['r1', 'r2', 'r3'] as const

@@ -1,8 +1,7 @@
 /** Builds the value of a JSON text from the text's parts, without joining them. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { numberText } from '../values/numbers.ts'
-import { NotDirect } from './not-direct.ts'
-import { TOKEN, type Token } from './tokens.ts'
+import { NotDirect, TOKEN, type Token } from './tokens.ts'
 
 /** Parses a whole text, or throws. `levels`: maximum nesting. */
 export type ReadJson = (text: string, levels: number) => unknown

@@ -1,6 +1,5 @@
 /** Splits a template text into JSON tokens. The text may begin and end within a string, a number or a word. */
 import { FORBIDDEN_KEYS } from '#kernel'
-import { NotDirect } from './not-direct.ts'
 
 /** numbers, because builders compare them all the time */
 export const TOKEN = {
@@ -97,3 +96,6 @@ function fewer(tokens: readonly Token[]): readonly Token[] {
   }
   return left
 }
+
+/** Signals that the value or fault can only be determined from the rendered text. */
+export class NotDirect extends Error {}

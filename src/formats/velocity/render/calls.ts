@@ -2,8 +2,17 @@
 import { Fault } from '../fault.ts'
 import type { Expression } from '../syntax/nodes.ts'
 import type { Value } from '../values/value.ts'
-import { MacroContext, type Argument, type Context } from './context.ts'
-import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
+import {
+  type Argument,
+  type Context,
+  DefinedBlock,
+  type Eval,
+  type Exec,
+  Leaving,
+  MacroContext,
+  type ReadyMacro,
+  type Run,
+} from './run.ts'
 
 /** maximum nesting of macros in Apache's engine */
 const MAX_CALLS = 20

@@ -1,8 +1,8 @@
 /** Implements lists, arrays, ranges and iterators. */
 import { failed } from '../fault.ts'
 import { areEqual, hashOf } from './identity.ts'
-import { joined } from './joined.ts'
-import { JavaObject, type Environment, type Kind, type Value } from './value.ts'
+import { shownText } from './text.ts'
+import { type Environment, JavaObject, type Kind, type Value } from './value.ts'
 
 export abstract class Collection extends JavaObject {
   abstract readonly size: number
@@ -155,4 +155,18 @@ export class JavaIterator extends JavaObject {
 
 export function outOfBounds(index: number, size: number): Error {
   return failed(`index ${index} is out of bounds for ${size} items`)
+}
+
+/** Joins a collection or map to a text, and charges the text while it grows. */
+export function joined(open: string, items: readonly Value[], close: string, environment: Environment): string {
+  const { budget } = environment
+  budget.enter()
+  let text = open
+  for (const [i, item] of items.entries()) {
+    text += `${i === 0 ? '' : ', '}${shownText(item, environment)}`
+    budget.make(text.length > 4_096 ? text.length >> 3 : 0)
+    if (text.length > budget.limits.characters) budget.make(text.length)
+  }
+  budget.leave()
+  return text + close
 }

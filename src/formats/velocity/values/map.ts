@@ -1,8 +1,7 @@
 /** Implements Java maps in insertion order, with entries and views. Keys are any values. */
 import { JavaCharacter } from './character.ts'
-import { Collection } from './collections.ts'
+import { Collection, joined } from './collections.ts'
 import { areEqual, hashOf } from './identity.ts'
-import { joined } from './joined.ts'
 import { doubleOf, fromJsonNumber, isNumber } from './numbers.ts'
 import { shownText } from './text.ts'
 import { JavaObject, type Environment, type Value } from './value.ts'

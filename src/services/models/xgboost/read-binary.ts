@@ -1,7 +1,6 @@
 /** Parses the binary format of XGBoost before 3.1; training attributes after the model are ignored. */
 import type { Booster, Tree, TreeModel, LinearModel } from './booster.ts'
-import { ByteReader, wrong } from './byte-reader.ts'
-import { checkedTree, MAX_FEATURES, MAX_GROUPS, requireObjective } from './read-document.ts'
+import { ByteReader, checkedTree, MAX_FEATURES, MAX_GROUPS, requireObjective, wrong } from './read-document.ts'
 
 const LEARNER_BYTES = 136
 const TREES_BYTES = 160

@@ -6,8 +6,14 @@ import type { Collection, Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi } from '../contract.ts'
 import type { Objects } from '../service.ts'
-import { importBatches, type ImportBatch } from './import-batches.ts'
-import { readingIn, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
+import {
+  type FoundColumns,
+  type ImportBatch,
+  importBatches,
+  readingIn,
+  readingOf,
+  surveyFile,
+} from './import-batches.ts'
 import type { ImportInfo } from './transfer-schema.ts'
 import { ATTEMPTS, attempted, type Transfer, transferInfo, transferRecords } from './transfer.ts'
 

@@ -4,11 +4,9 @@ import { bodyBytes, linkTo } from '#services/shared'
 import { MAX_PARTS } from '../part-uploads.ts'
 import { contentHref } from '../show.ts'
 import { S3Error } from '../signing/s3-error.ts'
-import { arriving } from './arriving.ts'
-import { checkedContent } from './checksums.ts'
 import type { AdmittedRequest, ContentAddress, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
-import { describedBy, refuseUnread } from './take-content.ts'
+import { arriving, checkedContent, describedBy, refuseUnread } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
 const MAX_LIST = 4_194_304

@@ -7,9 +7,8 @@ import { DEFAULT_CONTENT_TYPE, type ObjectRecord } from '../contract.ts'
 import { contentHref } from '../show.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { verifyForm } from '../signing/verify-form.ts'
-import { arriving } from './arriving.ts'
 import { denied, type ContentAddress, type ContentRouting } from './content-request.ts'
-import { describedBy } from './take-content.ts'
+import { arriving, describedBy } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
 /** most fields before the file, and most bytes of each field */

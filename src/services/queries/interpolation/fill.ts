@@ -6,8 +6,7 @@
  *   before the first known value next to it
  */
 import type { SampleValue } from '#storage'
-import type { Curve } from './curve.ts'
-import { methodOf, type Method, type MethodName } from './methods.ts'
+import { type Curve, type Method, type MethodName, methodOf } from './methods.ts'
 
 export type Cell = SampleValue | null
 

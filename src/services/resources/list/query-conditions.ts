@@ -1,7 +1,7 @@
 /** Translates the part of a query that the store can evaluate. */
 import type { Condition } from '#storage'
 import { referredId } from '../resource-record.ts'
-import type { Operator, Query, Term } from './query-language.ts'
+import type { Operator, Query, Term } from './query-match.ts'
 
 export interface Translated {
   readonly where: readonly Condition[]

@@ -8,8 +8,7 @@ import { TEXT_FIELDS } from '../resource-record.ts'
 import { DISTANCE_UNITS, type Circle, metresOf } from './circle.ts'
 import { isPath } from './project.ts'
 import { translate, type KnownFields } from './query-conditions.ts'
-import { parseQuery, type Query } from './query-language.ts'
-import { matches } from './query-match.ts'
+import { matches, parseQuery, type Query } from './query-match.ts'
 
 export interface Paging {
   readonly skip: number

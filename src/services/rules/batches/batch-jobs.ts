@@ -7,6 +7,7 @@ import { AppError } from '#kernel'
 import { documentChanges } from '../document-changes.ts'
 import { refusalText } from '../error-body.ts'
 import { noTaskWithId } from '../error-texts.ts'
+import type { Draft } from '../tasks/task-maker.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
 import type { DocumentChange, TaskPreview } from '../tasks/task-schema.ts'
 
@@ -75,10 +76,21 @@ export function entryOf(error: AppError): BatchEntry {
   return { statusCode: error.status, error: refusalText(error) }
 }
 
-export async function preview(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<TaskPreview> {
-  const { id: ID, name } = task
+export function preview(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<TaskPreview> {
+  return previewOf(task, () => outcome(rules, task, action))
+}
+
+export function previewReplacement(
+  rules: TenantRules,
+  task: TaskRecord,
+  specification: unknown,
+): Promise<TaskPreview> {
+  return previewOf(task, async () => draftOutcome(rules, task, await rules.maker.make(specification, {})))
+}
+
+async function previewOf({ id: ID, name }: TaskRecord, outcome: () => Promise<Outcome>): Promise<TaskPreview> {
   try {
-    return { ID, name, ...(await outcome(rules, task, action)) }
+    return { ID, name, ...(await outcome()) }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     return { ID, name, changed: false, changes: [], error: refusalText(error) }
@@ -87,16 +99,19 @@ export async function preview(rules: TenantRules, task: TaskRecord, action: Task
 
 type Outcome = Omit<TaskPreview, 'ID' | 'name'>
 
-async function outcome({ maker, changes, show }: TenantRules, task: TaskRecord, action: TaskAction): Promise<Outcome> {
+async function outcome(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<Outcome> {
   if (action.action !== 'reload' && action.action !== 'updatePlugins' && action.action !== 'updateProperties') {
-    const next = await changes.after(task, action)
+    const next = await rules.changes.after(task, action)
     return changing([
       next === undefined
         ? { path: '', from: { ID: task.id } }
         : { path: '/status', from: task.status, to: next.status },
     ])
   }
-  const draft = await maker.updated(task, action)
+  return draftOutcome(rules, task, await rules.maker.updated(task, action))
+}
+
+async function draftOutcome({ changes, show }: TenantRules, task: TaskRecord, draft: Draft): Promise<Outcome> {
   const before = { ...(await show.rule(task)), settings: task.effective }
   const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
   const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }

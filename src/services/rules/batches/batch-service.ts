@@ -3,7 +3,7 @@ import type { Job, JobQueue } from '#jobs'
 import { portionsOfIds } from '#storage'
 import { itemResults } from '#services/shared'
 import { machineTimers } from '#platform'
-import { BATCH_JOB, batchData, type BatchData, entryOf, preview } from './batch-jobs.ts'
+import { BATCH_JOB, batchData, type BatchData, entryOf, preview, previewReplacement } from './batch-jobs.ts'
 import {
   type BatchAction,
   type BatchOperation,
@@ -79,6 +79,7 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
       if (previewed.error !== undefined) return previewed
       return { ...previewed, ...(await rehearsedReload(rules, rehearse, task, options)) }
     },
+    previewReplace: async (id, specification) => previewReplacement(rules, await taskOf(rules, id), specification),
     reload: (id, { ifRevision, ...options } = {}) =>
       withLosses(async (onLost) => {
         const { rehearse: _span, ...reload } = options

@@ -15,7 +15,7 @@ export interface RulesPartition extends Partition {
 /** Methods whose first argument is a task id, so that calls can be forwarded by it. */
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
-  batches: ['previewReload', 'reload'],
+  batches: ['previewReload', 'previewReplace', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
   rehearsals: ['replay'],
 } as const satisfies {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { frozenCopy } from '#core/spi'
 import type { Plug, PlugRegistry, Template } from '#core'
-import { AppError, LruCache } from '#kernel'
+import { AppError, LruCache, type Rights } from '#kernel'
 import { type Stored, walk, type Write } from '#storage'
 import type { RulesCollections } from '../collections.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
@@ -18,6 +18,8 @@ export interface Source {
 export interface VersionedSource {
   readonly source: Source
   readonly version: number
+  /** rights of the author of the version */
+  readonly rights: Rights | undefined
 }
 
 const MAX_KEPT = 2000
@@ -45,11 +47,12 @@ export class SourceRepository {
   async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
-    const newest = versionOf(stored.value).number
-    if (number === undefined || number === newest) return { source: this.#ofNewest(stored), version: newest }
+    const { number: newest, rights } = versionOf(stored.value)
+    if (number === undefined || number === newest) return { source: this.#ofNewest(stored), version: newest, rights }
     const old = await oldVersion(this.#collections, name, number)
     if (old === undefined) throw unknownTemplateVersion(name, number, newest)
-    return { source: this.of(withExactVersions(old.document, this.#plugs)), version: number }
+    const { document, version } = old
+    return { source: this.of(withExactVersions(document, this.#plugs)), version: number, rights: version.rights }
   }
 
   #ofNewest({ id, version, value }: Stored<TemplateRecord>): Source {

@@ -10,6 +10,7 @@ import { documentChanges } from '../document-changes.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
 import { type Draft, type RunnableSource, type TaskMaker, runnable } from './task-maker.ts'
+import { TaskRights } from './task-rights.ts'
 import { type TaskRecord, revisionOf } from './task-record.ts'
 import type { TaskRunRecord } from './task-schema.ts'
 
@@ -49,6 +50,7 @@ export class TaskChanges {
   readonly #now: () => number
   readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
+  readonly rights = new TaskRights()
 
   constructor(
     collections: RulesCollections,
@@ -197,10 +199,17 @@ export class TaskChanges {
       ...(parts?.source ? this.#sources.writes(parts.source) : []),
     ]
     const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
-    if (carryOut !== undefined) await carryOut(writes)
-    else await this.#collections.commit([...writes, ...plans.flatMap((plan) => plan.writes)])
+    const restore = next && this.rights.set(id, next.rights)
+    try {
+      if (carryOut !== undefined) await carryOut(writes)
+      else await this.#collections.commit([...writes, ...plans.flatMap((plan) => plan.writes)])
+    } catch (error) {
+      restore?.()
+      throw error
+    }
     if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
+    if (next === undefined) this.rights.set(id, undefined)
   }
 
   #beginning(task: TaskRecord, parts: RunnableSource): Decision {
@@ -273,12 +282,13 @@ function partsOf({ source, fields }: Draft): RunnableSource {
 }
 
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
-  const { conf, source, templateVersion, rule, settings, effective } = task
+  const { conf, source, templateVersion, rule, rights, settings, effective } = task
   return (
     conf === fields.conf &&
     source === fields.source &&
     templateVersion === fields.templateVersion &&
-    JSON.stringify([rule, settings, effective]) === JSON.stringify([fields.rule, fields.settings, fields.effective])
+    JSON.stringify([rule, rights, settings, effective]) ===
+      JSON.stringify([fields.rule, fields.rights, fields.settings, fields.effective])
   )
 }
 
@@ -336,7 +346,7 @@ function newRecord(id: string, user: string, now: number, draft: Draft): TaskRec
 }
 
 function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
-  const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
+  const { template: _t, templateVersion: _v, source: _s, rule: _r, rights: _rights, ...kept } = task
   return { ...kept, ...draft.fields, lastUpdateTime: now }
 }
 

@@ -1,7 +1,7 @@
 /** Makes the record of a task from a specification: reads it, checks it and fixes its plug versions. Stores nothing. */
 import { applyOverrides, type CheckOptions, mergeOverrides, type Prepared, Preparer, Report } from '#core/spi'
 import { type PlugRegistry, type Rule, type TaskSettings, validateTemplate } from '#core'
-import { AppError, describeIssue, type Issue, validationError } from '#kernel'
+import { AppError, describeIssue, type Issue, type Rights, validationError } from '#kernel'
 import type { PluginUpdate, PropertiesUpdate, TaskAction } from '../batches/batch-schema.ts'
 import { plugsOf, withExactVersions, withUpdatedPlugs } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
@@ -14,7 +14,17 @@ import type { TaskRecord } from './task-record.ts'
 export interface Draft {
   readonly fields: Pick<
     TaskRecord,
-    'name' | 'form' | 'conf' | 'template' | 'templateVersion' | 'source' | 'rule' | 'settings' | 'effective' | 'plugs'
+    | 'name'
+    | 'form'
+    | 'conf'
+    | 'template'
+    | 'templateVersion'
+    | 'source'
+    | 'rule'
+    | 'rights'
+    | 'settings'
+    | 'effective'
+    | 'plugs'
   >
   readonly source: Source | undefined
   readonly prepared: Prepared
@@ -32,6 +42,7 @@ export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins
 
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
   readonly templateVersion?: number | undefined
+  readonly rights?: Rights | undefined
 }
 
 export class TaskMaker {
@@ -47,7 +58,8 @@ export class TaskMaker {
     this.#preparer = new Preparer(plugs)
   }
 
-  async make(specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+  /** `rights`: those of the author, for a rule without a template */
+  async make(specification: unknown, options: CheckOptions = {}, rights?: Rights): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -55,13 +67,19 @@ export class TaskMaker {
       const { start, ...settings } = task
       const rule = withExactVersions(graph, this.plugs)
       return this.#counted(specification, () =>
-        this.#draft({ source: undefined, rule, settings }, { form: read.form, conf }, start, read.warnings, options),
+        this.#draft(
+          { source: undefined, rule, settings },
+          { form: read.form, conf, rights },
+          start,
+          read.warnings,
+          options,
+        ),
       )
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version } = await this.#sources.ofTemplate(template, templateVersion)
-    const posted = { form: 'template', conf, template, templateVersion: version } as const
+    const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion)
+    const posted = { form: 'template', conf, template, templateVersion: version, rights: own } as const
     return this.#counted([source.document, specification], () =>
       this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
     )
@@ -71,9 +89,9 @@ export class TaskMaker {
     if (update.action === 'reload') {
       if (task.template === undefined)
         throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not made from a template`)
-      const { source, version } = await this.#sources.ofTemplate(task.template, update.templateVersion)
+      const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
       const parts = { source, rule: undefined, settings: task.settings }
-      return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
+      return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])
     }
     const request = { at: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
     const parts = await this.parts(task)
@@ -118,7 +136,7 @@ export class TaskMaker {
   ): Draft {
     const prepared = this.#prepareFor(parts, request, options)
     const { source, rule, settings } = parts
-    const { form, conf, template, templateVersion } = posted
+    const { form, conf, template, templateVersion, rights } = posted
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}
     return {
       fields: {
@@ -129,6 +147,7 @@ export class TaskMaker {
         ...(templateVersion !== undefined && { templateVersion }),
         ...(source !== undefined && { source: source.id }),
         ...(rule !== undefined && { rule }),
+        ...(rights !== undefined && { rights }),
         settings,
         effective: { ...merged, type: prepared.settings.type },
         plugs: plugsOf(prepared.rule, this.plugs),

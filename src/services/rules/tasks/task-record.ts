@@ -1,6 +1,7 @@
 /** The stored record of a task, and its indexes. */
 import type { Rule, TaskSettings, Template } from '#core'
 import type { TaskType } from '#core/spi'
+import type { Rights } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
 
@@ -26,6 +27,8 @@ export interface TaskRecord {
   readonly source?: string
   /** the graph with exact plug versions, if the task was not made from a template */
   readonly rule?: Rule
+  /** rights of the author of the rule or of the template version; absent: all rights */
+  readonly rights?: Rights
   /** the task's own settings, including batch updates, without `start` */
   readonly settings: TaskSettings
   /** the settings merged with the defaults of the template */

@@ -27,7 +27,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
   const askElsewhere = (at: number, method: string, args: readonly unknown[]) =>
     partition?.ask(at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
-    const draft = await maker.make(specification, options)
+    const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
     const { resource } = draft.fields.effective
     const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
@@ -41,7 +41,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     const at = foreignOf(id, partition)
     if (at !== undefined) return (await askElsewhere(at, 'replace', [id, specification, options])) as TaskEntity
     await taskOf(rules, id)
-    const draft = await maker.make(specification, options)
+    const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
     return withLosses(async (onLost) => ({
       ...(await show.whole(await changes.replace(id, draft, { onLost, ifRevision }), BN)),

@@ -1,5 +1,6 @@
 /** The stored records of a template and its older versions, and their indexes. */
 import type { Template } from '#core'
+import type { Rights } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { plugKeys, searched, tagKeys } from '../tasks/task-record.ts'
 
@@ -21,6 +22,8 @@ export interface VersionMark {
   /** counts from 1, and rises when the graph, the variables or the defaults change */
   readonly number: number
   readonly user: string
+  /** rights of the user at that time; absent: all rights, as for versions that are older than scopes */
+  readonly rights?: Rights
   /** epoch ms */
   readonly createTime: number
 }

@@ -12,6 +12,7 @@ import {
   shown,
   validationError,
 } from '#kernel'
+import { eachWith } from '#platform'
 import type { Stored } from '#storage'
 import type { RulesCollections } from '../collections.ts'
 import type { TemplateApi } from '../contract.ts'
@@ -26,7 +27,15 @@ import { batchApi } from '../batches/batch-service.ts'
 import { type Rehearse, rehearsedTemplate } from '../rehearsals/rehearse-change.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
-import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
+import {
+  forgettingOld,
+  inVersion,
+  keepingOld,
+  listVersions,
+  markOf,
+  nextVersion,
+  versionOf,
+} from './template-versions.ts'
 import { MAX_TEMPLATE_NAME, type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
 
 const MAX_UPGRADED = 1000
@@ -181,19 +190,19 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
         const marked = collections.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
         await collections.commit([...unmarked, marked])
       }),
-    run: (name, run, options) => runLater(rules, name, run, options),
+    run: (name, run, options) => eachWith(caller.rights, runLater(rules, name, run, options)),
   }
 }
 
 function firstVersion(
-  { user }: Caller,
+  caller: Caller,
   now: number,
 ): Pick<TemplateRecord, 'user' | 'createTime' | 'lastUpdateTime' | 'version'> {
-  return { user, createTime: now, lastUpdateTime: now, version: { number: 1, user, createTime: now } }
+  return { user: caller.user, createTime: now, lastUpdateTime: now, version: markOf(1, caller, now) }
 }
 
-function changed(record: TemplateRecord, document: Template, { user }: Caller, now: number): TemplateRecord {
-  const version = nextVersion(record, document, user, now)
+function changed(record: TemplateRecord, document: Template, caller: Caller, now: number): TemplateRecord {
+  const version = nextVersion(record, document, caller, now)
   return { ...record, document, lastUpdateTime: now, version }
 }
 

@@ -1,7 +1,7 @@
 /** Keeps numbered versions of a template: the newest 100, and older ones with tasks. */
 import { createHash } from 'node:crypto'
 import type { Template } from '#core'
-import type { Page } from '#kernel'
+import type { Caller, Page } from '#kernel'
 import type { Condition, Write } from '#storage'
 import type { RulesCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
@@ -18,10 +18,14 @@ export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): Ve
 }
 
 /** Raises the version if the change affects tasks. */
-export function nextVersion(before: TemplateRecord, document: Template, user: string, now: number): VersionMark {
+export function nextVersion(before: TemplateRecord, document: Template, caller: Caller, now: number): VersionMark {
   const version = versionOf(before)
   if (documentChanges(whatRuns(before.document), whatRuns(document)).length === 0) return version
-  return { number: version.number + 1, user, createTime: now }
+  return markOf(version.number + 1, caller, now)
+}
+
+export function markOf(number: number, { user, rights }: Caller, createTime: number): VersionMark {
+  return { number, user, ...(rights && { rights }), createTime }
 }
 
 function whatRuns(document: Template): object {

@@ -1,6 +1,7 @@
 /** Implements the tools that need no stored task: plugs, data push, simulation, next runs. */
 import type { Message, Template } from '#core'
 import { AppError, type Caller } from '#kernel'
+import { actingWith } from '#platform'
 import type { ToolApi } from '../contract.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
@@ -33,11 +34,11 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
     },
     call: async (family, name, version, input, cause) => {
       onePlug(plugs, family, name, version)
-      return direct.call(family, name, version, input, cause)
+      return actingWith(caller.rights, () => direct.call(family, name, version, input, cause))
     },
     variables: (input) => direct.variables(input),
     push: (input) => pushData(rules, caller, input),
-    simulate: (input) => direct.simulate(storedTemplate, input),
+    simulate: (input) => actingWith(caller.rights, () => direct.simulate(storedTemplate, input)),
     nextRuns: ({ expression, zone, from = now(), count, gap, overlap }) =>
       direct.nextRuns(expression, {
         from,

@@ -124,6 +124,8 @@ function issuesOf(
 /** Finds problems by the rules of objects, which the package evaluates only when all fields are valid. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
   if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
+  if (Type.IsArray(schema) && Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* rulesWithin(schema.items, item, `${path}/${index}`)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
   for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
   for (const [name, part] of Object.entries(schema.properties))

@@ -57,6 +57,7 @@ async function endAll(queue: IngestQueue, commits: () => readonly { end(): void 
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+const OWN: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
 /** Number of posts that leave before the turn ends */
 const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -68,6 +69,30 @@ describe('posts on their way', () => {
     expect(commits).toHaveLength(1)
     commits[0]?.end()
     await all
+  })
+
+  it('of a batch share one commit with its writes, beside others', async () => {
+    const { commits, queue, post, told } = opened()
+    const batch = names('b', 3 * ENOUGH).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const before = post('before')
+    const taken = queue.submitAll(batch, [OWN])
+    const after = post('after')
+    await turn()
+    expect(commits).toHaveLength(3)
+    for (const commit of commits) commit.end()
+    await Promise.all([before, taken, after])
+    expect(told).toEqual(['before', ...names('b', 3 * ENOUGH), 'after'])
+  })
+
+  it('of a batch are refused together, and are not tried one by one', async () => {
+    const { commits, queue, told } = opened()
+    const batch = names('b', 3).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const taken = queue.submitAll(batch, [OWN])
+    await turn()
+    commits[0]?.fail(new AppError('CONFLICT', 'another has written'))
+    await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(commits).toHaveLength(1)
+    expect([told, queue.size]).toEqual([[], 0])
   })
 
   it('that are few are handed on with what else comes in their turn', async () => {
@@ -144,7 +169,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(names('b', ENOUGH))
   })
 
-  it('are each tried alone when their group is refused, behind the ones that came meanwhile', async () => {
+  it('are retried by halves when their group is refused, behind the ones that came meanwhile', async () => {
     const { commits, told, posted } = opened()
     const [first, second] = [posted(['a', 'b', 'c']), turn().then(() => posted(['d']))]
     await turn()
@@ -152,10 +177,11 @@ describe('posts on their way', () => {
     expect(commits).toHaveLength(2)
     commits[1]?.end()
     commits[0]?.fail(new AppError('VALIDATION', 'one of them is wrong'))
-    for (const place of [2, 3, 4]) {
+    // a and b, a, b, c
+    for (const place of [2, 3, 4, 5]) {
       await turn()
       expect(commits).toHaveLength(place + 1)
-      if (place === 3) commits[place]?.fail(new AppError('VALIDATION', 'this one'))
+      if (place % 2 === 0) commits[place]?.fail(new AppError('VALIDATION', 'this one'))
       else commits[place]?.end()
     }
     expect((await first).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])

@@ -7,7 +7,7 @@ import type { InternalFunctions } from '../../../../src/services/functions/contr
 import type { ModelsApi, InternalModels, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
 import { LoadedModels } from '../../../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../../../src/services/models/service.ts'
+import { Models } from '../../../../src/services/models/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { until } from '../../../support/until.ts'
@@ -19,7 +19,7 @@ afterAll(() => server.stop())
 
 let ids = 0
 function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => InternalFunctions): InternalModels {
-  return createModelsService({
+  return new Models({
     tenant: 'acme',
     store: storage.tenant('acme'),
     loaded: new LoadedModels([remoteDriver(REMOTE_OPTIONS)]),

@@ -1,7 +1,7 @@
 /** Tests instances encoded as tensors of the Open Inference Protocol, and result tensors decoded to values. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { rowsOfOutputs } from '../../../../src/services/models/remote/read-outputs.ts'
+import { rowsOfOutputs } from '../../../../src/services/models/remote/remote-driver.ts'
 import { readInputs, tensorsOf } from '../../../../src/services/models/remote/tensors.ts'
 
 const input = (name: string, datatype: string, ...shape: number[]) => ({ name, datatype, shape: [-1, ...shape] })

@@ -1,11 +1,13 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
-  importBatches,
   type BatchOptions,
   type ImportBatch,
+  importBatches,
+  readingOf,
+  type ReadingSettings,
+  surveyFile,
 } from '../../../../src/services/objects/etl/import-batches.ts'
-import { type ReadingSettings, readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
 
 async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)

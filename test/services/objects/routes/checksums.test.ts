@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkedContent } from '../../../../src/services/objects/routes/checksums.ts'
+import { checkedContent } from '../../../../src/services/objects/routes/take-content.ts'
 
 async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text)

@@ -1,7 +1,7 @@
 /** Tests that numbers written as bytes equal those written by JavaScript. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_DIGITS, writeNumber } from '../../../../src/services/queries/render/digits.ts'
+import { MAX_DIGITS, writeNumber } from '../../../../src/services/queries/render/csv-parts.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
 function textOf(value: number): string {

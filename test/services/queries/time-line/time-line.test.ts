@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { refusedBy } from '../../../../src/kernel/issues.ts'
-import { withOverrides } from '../../../../src/services/queries/query/overrides.ts'
-import { readQuery } from '../../../../src/services/queries/query/read-query.ts'
+import { readQuery, withOverrides } from '../../../../src/services/queries/query/read-query.ts'
 import { type TimeLine, windowSpecOf } from '../../../../src/services/queries/time-line/time-line.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Condition } from '../../../../src/storage/contract.ts'
 import { boxAround, cutCircle, distanceM, isWithin, metresOf } from '../../../../src/services/resources/list/circle.ts'
-import { parseQuery } from '../../../../src/services/resources/list/query-language.ts'
-import { isLike } from '../../../../src/services/resources/list/query-match.ts'
+import { isLike, parseQuery } from '../../../../src/services/resources/list/query-match.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
 const point = fc.record({

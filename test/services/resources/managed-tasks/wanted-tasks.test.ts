@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
 import type { ResourceEntity } from '../../../../src/services/resources/contract.ts'
-import { wantedTasks } from '../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
+import { wantedTasks } from '../../../../src/services/resources/managed-tasks/reconcile.ts'
 
 const pump = { id: 'p1', resourceTypeId: 'pump' }
 const typed = (templates: Json) => ({ id: 'pump', templates })

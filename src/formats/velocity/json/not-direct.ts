@@ -1,2 +1,0 @@
-/** Signals that the value or fault can only be determined from the rendered text. */
-export class NotDirect extends Error {}

@@ -1,0 +1,4 @@
+import { MemoryBroker } from './memory-broker.ts'
+import { portSuite } from './port-suite.ts'
+
+portSuite('memory', async () => new MemoryBroker())
