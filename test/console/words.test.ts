@@ -298,10 +298,18 @@ describe('the answers of other screens', () => {
       [
         [1, 70],
         [2, null],
+        [3, null],
+        [4, 71],
+        [5, 72],
       ],
     )
-    expect(series).toEqual([{ name: 'a/t/mean', points: [[1, 70]], empty: 1 }])
-    expect(dataAnswer(series, 2)).toBe('1 series of 2 rows, with gaps')
+    const points = [
+      [1, 70],
+      [4, 71],
+      [5, 72],
+    ]
+    expect(series).toEqual([{ name: 'a/t/mean', points, empty: 2, gaps: [{ from: 1, until: 4 }] }])
+    expect(dataAnswer(series, 5)).toBe('1 series of 5 rows, with gaps')
     expect(dataAnswer([], 0)).toBe('What was measured, and where are gaps?')
   })
 })

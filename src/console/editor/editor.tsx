@@ -309,6 +309,7 @@ function Draft({ id, template, task, newest }: DraftProps) {
             isBroken={isBroken}
             isChanged={isChanged || base.name === undefined}
             onSaved={(revision) => setWork((before) => ({ ...before, base: { ...base, text, revision } }))}
+            onCreated={() => begun.delete(id)}
             onConflict={() => setComparing(true)}
           />
         )}

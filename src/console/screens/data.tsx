@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { API } from '../base.ts'
 import { useLoad } from '../loading.ts'
 import { CopyCurl } from '../parts/copy.tsx'
-import { Answer, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { Answer, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { TextField } from '../parts/text-field.tsx'
 import { done } from '../parts/undo.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
@@ -172,6 +172,7 @@ export function Data() {
                 from={shown.from}
                 until={shown.until}
                 series={series}
+                gaps={series.length === 1 ? (series[0]?.gaps ?? []) : []}
                 height={260}
                 onZoom={(from, until) => setZoom({ key, from, until })}
               />
@@ -189,16 +190,7 @@ export function Data() {
           >
             <Scroll label="Values">
               <table class="tight">
-                <thead>
-                  <tr>
-                    <th scope="col">Time</th>
-                    {rows.column_names.slice(1).map((name) => (
-                      <th scope="col" class="num" key={name}>
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
+                <Heads columns={['Time', ...rows.column_names.slice(1).map((name) => [name, 'num'] as const)]} />
                 <tbody>
                   {rows.data
                     .slice(-MOST_ROWS)
