@@ -38,7 +38,7 @@ export const makeBroker: MakeService = (dependencies) => {
   const service = ofCaller(tenants, ({ broker }) => broker)
   return {
     name: 'broker',
-    description: 'Messages in, streams out, and time series of everything that came',
+    description: 'Incoming messages, streams of messages, and time series',
     errorBody: brokerErrorBody,
     routes: (app) =>
       brokerRoutes(app, {

@@ -49,7 +49,7 @@ export interface ConnectorsDependencies extends SourceNeighbours {
 }
 
 const MAX_CONNECTORS = 100
-/** most entries of a log that wait for a sink; older ones are removed unsent */
+/** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
 const MAX_HELD = 5_000_000
 
 export function createConnectorsService(dependencies: ConnectorsDependencies): InternalConnectors {
@@ -274,7 +274,7 @@ class Service implements InternalConnectors {
     const { log, alarms, later } = this.#dependencies
     if (items === 'alarms') {
       const service = alarms()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve alarms')
       return { ...service.eventLog, itemsOf: itemOfAlarmEvent, later }
     }
     const itemsOf = itemsOfEntry(items === 'commands' ? 'commands' : 'events')
