@@ -73,7 +73,9 @@ export class Certificates {
     if (socket.authorized || (subject as typeof subject | undefined) === undefined) return
     const { remoteAddress: address = '' } = socket
     const reason = problemOf(String(socket.authorizationError))
-    this.#refused.log(`A client certificate was refused, CN=${String(subject.CN).slice(0, 100)}: ${reason}`, '', { address })
+    this.#refused.log(`A client certificate was refused, CN=${String(subject.CN).slice(0, 100)}: ${reason}`, '', {
+      address,
+    })
     socket.destroy()
   }
 

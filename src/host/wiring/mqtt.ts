@@ -1,7 +1,7 @@
 /** Opens the MQTT listener of a host, if one is configured. */
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:tls'
-import { AppError, type KeyResources } from '#kernel'
+import type { KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
 import type { BrokerService } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
@@ -48,18 +48,11 @@ export function mqttListener(
         },
         watch: (caller, end) => openStreams.add(caller, end),
         presence: async ({ tenant, user, rights }, clientId, isOnline) => {
-          const { resources } = tenants.of(tenant)
+          const { resources, presence } = tenants.of(tenant)
           const own = rights?.resources
           if (own === undefined || resources === undefined) return
           const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
-          if (resource === undefined) return
-          const change = { presence: isOnline ? 'online' : 'offline' }
-          const api = resources.as({ tenant, user }).resources
-          await api.patch(resource, change).catch(async (error: unknown) => {
-            // the device has not published anything yet
-            if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
-            await api.create({ id: resource, ...change })
-          })
+          if (resource !== undefined) await presence?.change(resource, { clientId, user }, isOnline)
         },
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
