@@ -6,7 +6,7 @@ import { spread, takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
-import { alarms, functions, registry, rehearsal, resources } from './services.ts'
+import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -17,6 +17,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     simulations,
     memory,
     fleet,
+    access,
     alarms,
     resources,
     functions,

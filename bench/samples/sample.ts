@@ -13,6 +13,7 @@ const SAMPLES = {
   functions: async () => (await import('./functions.ts')).functionsSample,
   rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
   console: async () => (await import('./console.ts')).consoleSample,
+  access: async () => (await import('./access.ts')).accessSample,
   registry: async () => (await import('./registry.ts')).registrySample,
   spread: async () => (await import('./spread.ts')).spreadSample,
   takeover: async () => (await import('./takeover.ts')).takeoverSample,

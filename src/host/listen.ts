@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Server as TlsServer } from 'node:tls'
 import { AppError, messageOf } from '#kernel'
+import type { Config } from './config.ts'
 
 export interface Address {
   readonly host: string
@@ -48,4 +49,12 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 function cannotListen({ host, port }: Address, cause: unknown): AppError {
   const reason = REASONS.get((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause)
   return new AppError('LISTEN', `Cannot listen on ${host}:${port}: ${reason}`, { cause })
+}
+
+/** Returns the base of links for work that no request began. */
+export function listeningAt({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>, app?: FastifyInstance): string {
+  const bound = app?.server.address()
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

@@ -32,6 +32,7 @@ import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import { asksForKey, type HostedService } from './hosted-service.ts'
 import { causationIn } from './causation-header.ts'
+import { isInternal } from './internal-client.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
@@ -58,6 +59,8 @@ export interface MountOptions {
     addTo(app: FastifyInstance): void | Promise<void>
   }
   readonly authentication: AuthenticationDependencies
+  /** Returns the base of links for requests of this process, unless `--url` sets it. */
+  origin(app: FastifyInstance): string
   readonly auth: AuthRoutes
   readonly metrics: Metrics
   /** The first tenant, whose keys may read the metrics of all */
@@ -94,7 +97,11 @@ export async function mount(app: FastifyInstance, options: MountOptions): Promis
       },
     })
   }
-  app.decorateRequest('externalUrl', authentication.ownUrl)
+  app.decorateRequest('externalUrl', {
+    getter(this: FastifyRequest) {
+      return authentication.ownUrl ?? (isInternal(this) ? options.origin(app) : undefined)
+    },
+  })
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {

@@ -56,7 +56,8 @@ export class Tokens {
 
   async check(token: string): Promise<CheckedCaller> {
     try {
-      return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
+      const caller = await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
+      return { ...caller, ends: caller.until }
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
       throw new AppError('UNAUTHORIZED', `The bearer token is invalid: ${error.message}`, { cause: error })

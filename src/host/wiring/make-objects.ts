@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
+import { listeningAt } from '../listen.ts'
 import { ownVersion } from '../version.ts'
 
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
@@ -61,11 +62,4 @@ async function openContents({ objects }: Pick<Config, 'objects'>): Promise<Share
 function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   if (sharedKeys !== undefined) return sharedKeys.objects
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'its signed URLs then become invalid')
-}
-
-function listeningAt({ host, port, tls }: Config, app: FastifyInstance | undefined): string {
-  const bound = app?.server.address()
-  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

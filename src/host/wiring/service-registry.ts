@@ -18,6 +18,7 @@ import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
+import type { Presence } from './presence.ts'
 
 /** Served services of one tenant. Adapters read entries when called, so that the order of creation does not matter. */
 export interface ServiceRegistry {
@@ -29,6 +30,7 @@ export interface ServiceRegistry {
     readonly refusedDescendants: () => number
   }
   broker?: HostedBroker
+  presence?: Presence
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions

@@ -40,6 +40,18 @@ it.each<[Scope, object]>([
   expect(await answer.json()).toEqual(expected)
 })
 
+it('a webscript reads links of the host to which it belongs', async () => {
+  const script = await deployedWebscript(host, {
+    ...filesOf('linked'),
+    'index.js': `export async function handleRequest(req, res) {
+      const { uri } = await client.rules.templates.create({ name: 'linked', sensors: [{ label: 'any', name: 'stream' }] })
+      res.json({ uri })
+    }`,
+  })
+  const answer = await fetch(script.url, { headers: { authorization: `hmac-sha256 ${script.secret}` } })
+  expect(await answer.json()).toEqual({ uri: `${host.url}/api/templates/linked` })
+})
+
 it('a private webscript opens to keys that operate, not to those that only read or publish as devices', async () => {
   const { url } = await deployedWebscript(host, filesOf('closed'))
   const statusFor = async (scope: Scope) => {
