@@ -44,7 +44,11 @@ export function checkPut(path: string, content: unknown, options: Parameters<Blo
   }
   checkMetadata(metadata, problems)
   if (expect !== undefined && expect !== 'absent' && !(typeof expect === 'string' && ETAG.test(expect))) {
-    problems.wrong('/expect', `${JSON.stringify(expect)} is not an etag`, 'use an etag as `info` has it, or "absent"')
+    problems.wrong(
+      '/expect',
+      `${JSON.stringify(expect)} is not an etag`,
+      'use an etag as returned by `info`, or "absent"',
+    )
   }
   if (!DIGESTS.includes(digest)) {
     problems.wrong(
@@ -63,7 +67,7 @@ export function checkByteRange(range: { readonly from: number; readonly until?: 
   const { from, until } = range
   const first = checkWhole(from, '/from', WHOLE, problems)
   if (until !== undefined && checkWhole(until, '/until', WHOLE, problems) && first && until < from) {
-    problems.wrong('/until', `${until} is before ${from}`, 'leave it out, or set it to the last byte')
+    problems.wrong('/until', `${until} is before ${from}`, 'omit it, or set it to the last byte')
   }
   problems.throwIfAny('The range of bytes')
 }
@@ -81,9 +85,9 @@ export function checkList(query: Parameters<Blobs['list']>[0]): CheckedList {
 
 export function checkExpectedEtag(path: string, expect: string | undefined, etag: string | undefined): void {
   if (expect === undefined || expect === (etag ?? 'absent')) return
-  const is = etag === undefined ? 'is not there' : `is there with etag ${etag}`
-  const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
-  throw new AppError('CONFLICT', `The object ${path} ${is}, ${wanted}: read again, then write again`, {
+  const is = etag === undefined ? 'does not exist' : `has the etag ${etag}`
+  const wanted = expect === 'absent' ? 'it should not exist yet' : `etag ${expect} was expected`
+  throw new AppError('CONFLICT', `The object ${path} ${is}, ${wanted}: read again, then repeat the write`, {
     issues: [
       {
         path: '/expect',

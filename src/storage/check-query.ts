@@ -43,7 +43,7 @@ export function checkQuery(known: KnownSpec, query: Query): CheckedQuery {
   checkWhole(limit, '/limit', { min: 0, max: MAX_LIMIT }, problems)
   if (afterId !== undefined) {
     checkText(afterId, '/afterId', 'an id', { max: MAX_NAME_BYTES, empty: true }, problems)
-    if (sort.length > 0) problems.wrong('/afterId', 'a walk by id has no other order', 'leave sort or afterId out')
+    if (sort.length > 0) problems.wrong('/afterId', 'a walk by id cannot have another order', 'omit sort or afterId')
   }
   problems.throwIfAny(`The query of ${known.name}`)
   return { where, sort, offset, limit, afterId }
@@ -104,7 +104,7 @@ function checkSort(known: KnownSpec, sort: NonNullable<Query['sort']>, problems:
 
 function suggestFields(known: KnownSpec, fits: (field: KnownField) => boolean): string {
   const names = known.fields.filter(fits).map((field) => field.name)
-  return names.length === 0 ? 'there is none that fits' : `use one of ${names.join(', ')}`
+  return names.length === 0 ? 'no index matches' : `use one of ${names.join(', ')}`
 }
 
 class Conditions {
@@ -124,7 +124,7 @@ class Conditions {
         this.#problems.tooLarge(
           path,
           'the query has too many conditions',
-          `use at most ${MAX_CONDITIONS}, inner ones counted`,
+          `use at most ${MAX_CONDITIONS}, including nested ones`,
         )
       }
       if (this.#count > MAX_CONDITIONS) return
@@ -157,7 +157,7 @@ class Conditions {
     if (!OPERATORS[type].has(op)) {
       this.#problems.wrong(
         `${path}/op`,
-        `${op} cannot be asked about ${field}, which is of type ${type}`,
+        `${op} is not supported for ${field}, which is of type ${type}`,
         `use ${[...OPERATORS[type]].join(', ')}`,
       )
       return
@@ -211,7 +211,7 @@ class Conditions {
       if (typeof value !== 'number' || !(Math.abs(value) <= most)) {
         this.#problems.wrong(
           `${path}/${edge}`,
-          `${String(value)} is off the globe`,
+          `${String(value)} is not a valid coordinate`,
           `use degrees from -${most} to ${most}`,
         )
       }

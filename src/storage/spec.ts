@@ -81,16 +81,16 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
   for (const { name, type, of } of fields) {
     const path = `/fields/${name}`
     const lower = name.toLowerCase()
-    if (lower === 'id') problems.wrong(path, 'every document has an id already', 'give the field another name')
+    if (lower === 'id') problems.wrong(path, 'the field id is reserved', 'rename the field')
     if (!FIELD_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
       problems.wrong(
         path,
         `${JSON.stringify(name)} is not a valid name of a field`,
-        'use 1 to 40 letters, digits and _, a letter first',
+        'use 1 to 40 letters, digits and _, beginning with a letter',
       )
     }
     // SQL column names are case-insensitive
-    if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'give one of them another name')
+    if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'rename one of them')
     seen.add(lower)
     if (!FIELD_TYPES.has(type))
       problems.wrong(`${path}/type`, `${type} is not a type of a field`, 'use text, number, texts or place')
@@ -117,7 +117,11 @@ function readTogether(
     return names.flatMap((name, j): readonly KnownField[] => {
       const field = byName.get(name)
       if ((field?.type === 'text' || field?.type === 'number') && !field.unindexed) return [field]
-      problems.wrong(`${path}/${j}`, `${name} is not a text or number field with an index`, 'name one, or leave it out')
+      problems.wrong(
+        `${path}/${j}`,
+        `${name} is not a text or number field with an index`,
+        'name such a field, or omit it',
+      )
       return []
     })
   })

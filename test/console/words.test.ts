@@ -109,7 +109,7 @@ describe('a rule', () => {
   })
 })
 
-describe('the answer of a task', () => {
+describe('the response of a task', () => {
   const hot = { state: 'TRUE', since: NOON - 65 * MINUTE }
   it.each([
     ['running', [], 'No reading has arrived, so nothing is decided.'],

@@ -33,7 +33,7 @@ export class HostProcesses {
     this.#folder = folder
   }
 
-  /** Starts a host; resolves when it listens. `name`: a folder inside this object's folder; `options`: further ones. */
+  /** Starts a host; resolves when it listens. `name`: a folder inside this object's folder. `options`: more flags. */
   async start(name = '', options: readonly string[] = []): Promise<HostProcess> {
     const { key, secret } = CREDENTIALS
     const args = ['serve', '--port', '0', '--data', join(this.#folder, name), '--key', key, '--secret', secret]

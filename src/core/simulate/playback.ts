@@ -46,7 +46,7 @@ export interface PlaybackOptions {
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
   readonly settings?: TaskSettings
-  /** default 1; equal seeds give equal runs */
+  /** default 1; equal seeds produce equal runs */
   readonly seed?: number
   readonly ports?: Ports
   /** metadata by resource, for `META.$.<key>` and `${task.resource.meta.*}` */

@@ -52,7 +52,7 @@ export interface ConnectorsDependencies extends SourceNeighbours {
 
 const MAX_CONNECTORS = 100
 const TRIM_MS = 30_000
-/** most entries of a log that wait for a sink; older ones are removed unsent */
+/** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
 const MAX_HELD = 5_000_000
 
 export function createConnectorsService(dependencies: ConnectorsDependencies): InternalConnectors {
@@ -309,7 +309,7 @@ class Service implements InternalConnectors {
     const { log, alarms, later } = this.#dependencies
     if (items === 'alarms') {
       const service = alarms()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve alarms')
       return { ...service.eventLog, itemsOf: itemOfAlarmEvent, later }
     }
     if (items === 'firings') return { log: this.#firings.log, last: this.#firings.last, itemsOf: itemOfFiring, later }

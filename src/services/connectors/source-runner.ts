@@ -24,7 +24,7 @@ const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'T
 /** A unit is full beyond one of these; a record is never split. */
 const MAX_MESSAGES = 512
 const MAX_BYTES = 262_144
-/** most messages of one record */
+/** maximum number of messages of one record */
 const MAX_LIST = 10_000
 const MAX_IN_FLIGHT = 4
 const LAG_MS = 5_000
@@ -77,7 +77,7 @@ export class SourceRunner implements Runner {
     const version = stored?.version ?? (await this.#records.put(id, NO_PROGRESS, 'absent'))
     this.#progress = stored?.value ?? NO_PROGRESS
     const intake = broker()?.intake
-    if (intake === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    if (intake === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
     // a failed unit also ends the pending read
     const broken = new AbortController()
     const { connector, ...opened } = await opening(AbortSignal.any([attempt.signal, broken.signal]))
@@ -177,7 +177,7 @@ export class SourceRunner implements Runner {
 
   async #converted(record: SourceRecord, name: string): Promise<Decoded> {
     const service = this.#options.converter()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no converters')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve converters')
     const { metrics, metadata, identityIgnores } = await service.render(name, new Payload(textOf(record)), record.topic)
     const { time: timestamp } = record
     const messages = timestamp === undefined ? metrics : metrics.map((metric) => ({ timestamp, ...metric }))
@@ -187,7 +187,7 @@ export class SourceRunner implements Runner {
   async #change(resource: string, changes: object): Promise<void> {
     const { caller, resources } = this.#options
     const api = resources()?.as(caller).resources
-    if (api === undefined) throw new AppError('CLOSED', 'this host serves no resources')
+    if (api === undefined) throw new AppError('CLOSED', 'this host does not serve resources')
     await api.patch(resource, changes).catch(async (error: unknown) => {
       // the resource has not sent a message yet
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error

@@ -38,11 +38,7 @@ export interface ConverterDependencies extends Neighbours {
 /** Errors caused by the payload itself, which would occur again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
-  return new Service(dependencies)
-}
-
-class Service implements InternalConverter {
+export class ConverterService implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads

@@ -127,8 +127,7 @@ function batchClient(http: Http): BatchApi {
       }
     },
     preview: (body) => typed(http.json('POST', '/api/batch', { body, query: { dryRun: true } })),
-    previewReplace: (id, body) =>
-      typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { dryRun: true } })),
+    previewReplace: (id, body) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { dryRun: true } })),
     previewReload: (id, options) =>
       typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options, dryRun: true } })),
     reload: (id, { ifRevision, ...query } = {}) =>

@@ -38,7 +38,7 @@ function definesObjects(suite: Suite<BlobHost>): void {
     expect(await textAt(blobs, 'a/b.txt')).toBe('hällo')
   })
 
-  fact('what is not there is undefined', async (blobs) => {
+  fact('what does not exist is undefined', async (blobs) => {
     await blobs.put('a/b', bytes('x'))
     for (const path of ['a', 'a/b/c', 'b', 'A/b', 'a/B']) {
       expect([path, await blobs.info(path), await blobs.get(path)]).toEqual([path, undefined, undefined])
@@ -219,7 +219,7 @@ function definesObjects(suite: Suite<BlobHost>): void {
 function definesExpectations(suite: Suite<BlobHost>): void {
   const fact = blobFact(suite)
 
-  fact('an expected etag that is not there is a CONFLICT and changes nothing', async (blobs) => {
+  fact('an expected etag that does not exist is a CONFLICT and changes nothing', async (blobs) => {
     const first = await blobs.put('x', bytes('first'), { expect: 'absent' })
     const failure = await failureOf(() => blobs.put('x', bytes('late'), { expect: 'absent' }))
     expect(failure.code).toBe('CONFLICT')

@@ -143,7 +143,7 @@ describe('a task of a template', () => {
     [7, 'No version 7 of template overheating; its newest is 3'],
     [0, '/templateVersion'],
     ['2', '/templateVersion'],
-  ])('is refused for version %j', async (templateVersion, reason) => {
+  ])('is rejected for version %j', async (templateVersion, reason) => {
     await versions(3)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
     expect(answer.status).toBe(400)

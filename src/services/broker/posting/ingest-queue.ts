@@ -5,8 +5,8 @@
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
  * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
  * INGEST-4 a post is queued for series before its poster and its subscribers are notified
- * INGEST-5 a post is rejected only because of its own content: the halves of a rejected group are retried, unless they
- *   were submitted as one batch
+ * INGEST-5 a post is rejected only because of its own content: the halves of a rejected group are retried, unless its
+ *   posts were submitted as one batch
  * INGEST-6 posts by rules have their own small window, behind posts by clients: rules that trigger each other do not
  *   delay clients, and clients do not delay rules forever
  */

@@ -85,13 +85,13 @@ export class SeriesProjector {
     if (at > last) {
       await series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: last, rewinds: true } })
       report(
-        `the log ends at entry ${last}, but series have entries up to ${at}: the log is older, for example from a ` +
+        `the log ends at entry ${last}, but series contain entries up to ${at}: the log is older, for example from a ` +
           `backup. Series continue from entry ${last}; they keep later entries, which rules will not receive`,
       )
     } else if (at < first - 1) {
       report(
-        `series have the log up to entry ${at}, and the log begins at ${first}: series are older, for example from ` +
-          `a backup. The entries between are not in any series`,
+        `series contain entries up to ${at}, but the log begins at ${first}: series are older, for example from ` +
+          `a backup. The entries in between are missing in series`,
       )
     }
     await this.#catchUp(last)
@@ -313,7 +313,7 @@ export class SeriesProjector {
     const before = { samples: into.samples.length, messages: into.messages.length }
     try {
       if (projectEntry(body, into)) return
-      this.#skipped(position, 'the entry has another form')
+      this.#skipped(position, 'the entry has an unknown format')
     } catch (error) {
       into.samples.length = before.samples
       into.messages.length = before.messages

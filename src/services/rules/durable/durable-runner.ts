@@ -254,7 +254,7 @@ class Runner implements DurableRunner {
   #requireRoom(): void {
     const { maxWaitingMessages = MAX_WAITING, waitingInAll } = this.#options
     if ((waitingInAll?.() ?? this.waiting) < maxWaitingMessages) return
-    const text = `${maxWaitingMessages} messages wait for tasks whose plugs take longer than they come; send again later`
+    const text = `${maxWaitingMessages} messages wait for tasks that are slower than their input; retry later`
     throw new AppError('RATE_LIMITED', text)
   }
 

@@ -211,7 +211,7 @@ export class InputKeeper implements KeptInputs {
     const isContinued = known !== undefined && known.position >= first - 1 && known.position <= last
     if (known !== undefined && !isContinued) {
       const text = `kept inputs reach entry ${known.position}, the log has entries ${first} to ${last}`
-      this.#warn(`${text}: one of them is older, as of a backup. Inputs are kept from here on`)
+      this.#warn(`${text}: one of them is older, for example from a backup. Inputs are kept from now on`)
     }
     this.#manifest = isContinued ? known : { ...EMPTY, since: { position: last + 1, at: now() }, position: last }
     if (!isContinued) await this.#change((manifest) => manifest)
@@ -267,7 +267,7 @@ export class InputKeeper implements KeptInputs {
     let after = start
     while (after < end && writer.characters < this.#sizes.characters) {
       const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))
-      if (entries.length === 0) throw new AppError('STORE', `The log has no entry ${after + 1}, which is to be kept`)
+      if (entries.length === 0) throw new AppError('STORE', `The log lacks entry ${after + 1}, which must be kept`)
       for (const entry of entries) {
         const kept = this.#logged(entry)
         if (kept === undefined) writer.covers(entry.position)
@@ -419,7 +419,7 @@ export class InputKeeper implements KeptInputs {
 
   #failed(error: unknown): void {
     if (error instanceof AppError && (error.code === 'CLOSED' || error.code === 'FENCED')) return
-    this.#warn(`inputs were not kept, which is tried again: ${messageOf(error)}`)
+    this.#warn(`inputs could not be kept; this is retried: ${messageOf(error)}`)
   }
 
   #warn(text: string): void {

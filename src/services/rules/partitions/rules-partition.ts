@@ -65,7 +65,7 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
         events: (id, options) => {
           const at = foreign(id)
           if (at === undefined) return here.events(id, options)
-          throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: ask for its own path`)
+          throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: request its own path`)
         },
       }
     },

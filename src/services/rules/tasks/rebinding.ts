@@ -17,7 +17,7 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
   ] as const
   for await (const { id, value } of walk(rules.collections.tasks, runningOnIt, PAGE)) {
     if (foreignOf(id, rules.options.partition) !== undefined || value.effective.resource !== resource) continue
-    if (!(await isBoundElsewhere(rules, value))) continue
+    if (!(await hasOtherBinding(rules, value))) continue
     try {
       await rules.changes.act(id, { action: 'restart' })
       count++
@@ -28,7 +28,7 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
   return count
 }
 
-async function isBoundElsewhere({ maker, context }: TenantRules, task: TaskRecord): Promise<boolean> {
+async function hasOtherBinding({ maker, context }: TenantRules, task: TaskRecord): Promise<boolean> {
   try {
     const prepared = maker.prepare(await maker.parts(task))
     if (!prepared.graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')) return false

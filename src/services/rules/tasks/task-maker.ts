@@ -88,7 +88,7 @@ export class TaskMaker {
   async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
     if (update.action === 'reload') {
       if (task.template === undefined)
-        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not made from a template`)
+        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not created from a template`)
       const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])

@@ -32,7 +32,7 @@ const version = { version: Type.Optional(Version) }
 const run = {
   logLevel: Type.Optional(Type.Enum(LOG_LEVELS)),
   targetNode: Type.Optional(Type.String()),
-  maxTps: Type.Optional(Type.Number({ description: 'invocations a second; 0 and less: as fast as it can' })),
+  maxTps: Type.Optional(Type.Number({ description: 'invocations per second; 0 or less: unlimited' })),
 }
 
 export const TEMPLATE_ROUTES = [
@@ -85,7 +85,7 @@ export const TEMPLATE_ROUTES = [
     method: 'GET',
     path: '/api/templates/:name',
     scope: 'read',
-    summary: 'One template, as it is or as it was in an older version',
+    summary: 'One template, in its current or an older version',
     query: { ...FORMAT, ...version },
     answers: entity,
     handler: async ({ api, params, query: { format, version }, reply }) =>
@@ -95,7 +95,7 @@ export const TEMPLATE_ROUTES = [
     method: 'GET',
     path: '/api/templates/:name/versions',
     scope: 'read',
-    summary: 'The versions of a template that are kept, newest first',
+    summary: 'The kept versions of a template, newest first',
     query: PAGING,
     answers: { 200: Type.Union([Type.Array(TemplateVersionSchema), PagedTemplateVersionsSchema]) },
     handler: async ({ api, params, query, request, reply }) =>
@@ -120,7 +120,7 @@ export const TEMPLATE_ROUTES = [
     method: 'DELETE',
     path: '/api/templates/:name',
     scope: 'author',
-    summary: 'Delete a template that no task uses',
+    summary: 'Delete an unused template',
     isConditional: true,
     answers: { 204: Type.Null() },
     handler: async ({ api, params, request, reply }) => {

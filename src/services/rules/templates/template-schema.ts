@@ -52,7 +52,7 @@ export const TemplateEntitySchema = Type.Object(
     user: Text,
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
-    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change' })),
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'response to a change' })),
     ...CHANGE_REHEARSAL,
   },
   { title: 'Template', additionalProperties: true },
@@ -66,9 +66,9 @@ export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
 export const TemplateVersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
-    user: Type.String({ description: 'who made it' }),
+    user: Type.String({ description: 'author' }),
     createTime: EpochMs,
-    tasks: Type.Integer({ minimum: 0, description: 'how many tasks are made of it' }),
+    tasks: Type.Integer({ minimum: 0, description: 'number of its tasks' }),
   },
   { title: 'TemplateVersion' },
 )

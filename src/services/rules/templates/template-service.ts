@@ -28,9 +28,9 @@ import { type Rehearse, rehearsedTemplate } from '../rehearsals/rehearse-change.
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
 import {
-  forgettingOld,
+  removeOldVersions,
   inVersion,
-  keepingOld,
+  writesForOldVersion,
   listVersions,
   markOf,
   nextVersion,
@@ -78,7 +78,7 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
     const name = next.document.name
     const { results } = await collections.commit([
       collections.templates.putting(name, next, version),
-      ...(await keepingOld(collections, value, next)),
+      ...(await writesForOldVersion(collections, value, next)),
     ])
     return results[0]
   }
@@ -93,7 +93,7 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
         ...(isProtected !== undefined && { protected: isProtected }),
         plugs,
       }
-      const revision = await change(name, () => putNew(collections, name, record))
+      const revision = await change(name, () => createTemplate(collections, name, record))
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, revision, isBn ? 'bn' : 'simplified')
       return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...warned }
@@ -122,7 +122,7 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
           if (tasks > 0) throw new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
           await collections.commit([
             collections.templates.deleting(name, version),
-            ...(await forgettingOld(collections, name)),
+            ...(await removeOldVersions(collections, name)),
           ])
         }),
       ),
@@ -135,7 +135,7 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
         document: { ...value.document, name: newName },
         ...firstVersion(caller, now()),
       }
-      return show(record, await change(newName, () => putNew(collections, newName, record)), 'simplified')
+      return show(record, await change(newName, () => createTemplate(collections, newName, record)), 'simplified')
     },
     get: async (name, format = 'bn', number) => {
       const { value, version } = await templateOf(collections, name)
@@ -229,12 +229,12 @@ async function* runLater(
 function checkName(name: string): void {
   if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
   if (name.length <= MAX_TEMPLATE_NAME) return
-  const message = `the name has ${name.length} characters, at most ${MAX_TEMPLATE_NAME} are kept`
+  const message = `the name has ${name.length} characters, more than ${MAX_TEMPLATE_NAME}`
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
 /** Stores a new template and returns its revision. Another host may have created the template meanwhile. */
-async function putNew(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
+async function createTemplate(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
   if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {
     return await collections.templates.put(name, record, 'absent')

@@ -35,7 +35,7 @@ function whatRuns(document: Template): object {
 }
 
 /** Returns the writes to commit with a changed template: they keep the replaced version and drop old versions. */
-export async function keepingOld(
+export async function writesForOldVersion(
   collections: RulesCollections,
   before: TemplateRecord,
   next: TemplateRecord,
@@ -44,10 +44,10 @@ export async function keepingOld(
   const version = versionOf(before)
   if (versionOf(next).number === version.number) return []
   const kept = collections.oldVersions.putting(idOf(document.name, version.number), { document, version })
-  return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
+  return [kept, ...(await removalsUpTo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
-async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
+async function removalsUpTo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
   const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
@@ -58,7 +58,7 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
     .map((id) => collections.oldVersions.deleting(id))
 }
 
-export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
+export async function removeOldVersions(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
     const writes = ids.map((id) => collections.oldVersions.deleting(id))

@@ -135,7 +135,7 @@ describe('kept inputs', () => {
     expect(await read()).toEqual([])
     await addMore([reading('a', 2)])
     expect((await read()).map(({ position }) => position)).toEqual([2])
-    expect(warnings).toEqual([expect.stringContaining('as of a backup')])
+    expect(warnings).toEqual([expect.stringContaining('for example from a backup')])
   })
 
   it('omit a message that has expired', async () => {
