@@ -178,7 +178,7 @@ export class SourceRunner implements Runner {
 
   async #converted(record: SourceRecord, name: string): Promise<Decoded> {
     const service = this.#options.converter()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no converters')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve converters')
     const { metrics, metadata, identityIgnores } = await service.render(name, new Payload(textOf(record)), record.topic)
     const { time: timestamp } = record
     const messages = timestamp === undefined ? metrics : metrics.map((metric) => ({ timestamp, ...metric }))
