@@ -40,7 +40,7 @@ export type ClientCredentials = { readonly key: string; readonly secret: string 
 export interface ClientOptions {
   /** of the host, such as `http://127.0.0.1:8080`; with the prefix, when it is mounted below one */
   readonly url: string
-  /** none for a host, or a server in front of it, that asks for none */
+  /** none if neither the host nor a server in front of it requires credentials */
   readonly credentials?: ClientCredentials
   /** default: that of the platform */
   readonly fetch?: typeof globalThis.fetch

@@ -3,9 +3,10 @@ import type { Measurement } from '../measurement.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
 import { spread, takeover } from './cluster.ts'
+import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
-import { alarms, functions, registry, rehearsal, resources } from './services.ts'
+import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -16,11 +17,13 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     simulations,
     memory,
     fleet,
+    access,
     alarms,
     resources,
     functions,
     registry,
     rehearsal,
+    console,
     spread,
     takeover,
     hostCreate,

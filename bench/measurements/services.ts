@@ -1,6 +1,7 @@
 /** Services of the host on SQLite, by the clock. */
-import { digits, megabytes, rate } from '../figures.ts'
+import { digits, median, megabytes, rate } from '../figures.ts'
 import { measurement, middle, type LinePlan } from '../measurement.ts'
+import type { AccessSubject } from '../samples/access.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
 import type { RehearsalSubject } from '../samples/rehearsal.ts'
@@ -86,6 +87,41 @@ export const rehearsal = measurement('rehearsal', {
     ['messages a second of CPU', middle(({ messages, cpu }) => (messages * 1_000) / cpu, rate)],
     ['the loop was held, ms p99', middle(({ held }) => held)],
     ['memory of the host', middle(({ rss }) => rss, megabytes)],
+  ],
+})
+
+const ACCESS: Readonly<Record<AccessSubject, string>> = {
+  posts: 'post over HTTP, with its client',
+  'posts-tls': 'post over HTTPS, with its client',
+  scope: 'check of a scope',
+  session: 'check of a session that is not remembered',
+  token: 'check of a token that is not remembered',
+  write: 'change of a resource over HTTP on SQLite, with its client',
+  audited: 'the same, audited',
+}
+/** Lines by the line that they are compared with */
+const BASES: Readonly<Record<string, string>> = { 'posts-tls': 'posts', audited: 'write' }
+
+export const access = measurement('access', {
+  name: 'access',
+  title: 'Access: CPU time of one thread',
+  lines: (Object.keys(ACCESS) as AccessSubject[]).map((subject): LinePlan<'access'> => {
+    return { name: subject, title: ACCESS[subject], request: { subject } }
+  }),
+  maxRounds: 5,
+  cost: ({ us }) => us,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['us', middle(({ us }) => us)],
+    [
+      'times that without',
+      ({ name, samples }, all) => {
+        const base = all.find((line) => line.name === BASES[name])
+        const shares = samples.flatMap(({ us }, round) => us / (base?.samples[round]?.us ?? NaN))
+        return base === undefined ? '' : digits(median(shares))
+      },
+    ],
   ],
 })
 

@@ -23,6 +23,9 @@ export interface LoginFlags extends ConnectFlags {
   tenant?: string
 }
 
+/** Longer than a link and its session, which end with the token, in seconds */
+const SESSION_S = 13 * 3_600
+
 interface Link {
   readonly link: string
   readonly path: string
@@ -36,7 +39,7 @@ export async function runLogin(
   terminal: Pick<Terminal, 'out'>,
   now: () => number,
 ): Promise<0> {
-  const http = await connectOperator(flags, env, now)
+  const http = await connectOperator(flags, env, now, SESSION_S)
   const { path, expires } = await typed<Link>(http.json('POST', '/auth/v1/links'))
   const address = `${urlOf(flags, env)}${path}`
   terminal.out(flags.json === true ? `${JSON.stringify({ address, expires })}\n` : `${address}\n`)

@@ -21,6 +21,7 @@ import { DemoPlant } from './demo/demo-plant.ts'
 import type { Demo } from './hosted-service.ts'
 import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
+import { listeningAt } from './listen.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
 import type { MountOptions } from './mount.ts'
@@ -216,6 +217,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
         }
       },
       serviceLog,
+      origin: (app) => cluster?.host.url ?? listeningAt(config, app),
       authentication: { checkPair, tokens, sessions, openStreams, devices, now, ownUrl: config.url },
       auth: {
         ...(config.oidc && { oidc: new Oidc({ client: config.oidc, tokens, secret, now }) }),

@@ -1,5 +1,5 @@
 /** Calls the host's own API for a tenant without a socket, with a token that never leaves this process. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, type Caller, type Causation, LruCache } from '#kernel'
 import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
 import type { TokenOrder } from './auth/tokens.ts'
@@ -22,6 +22,10 @@ const MAX_TOKENS = 1_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** Address from a documentation network, so that internal requests cannot read what only this machine may. */
 const NOWHERE = '192.0.2.1'
+export function isInternal({ raw }: FastifyRequest): boolean {
+  return raw.socket.remoteAddress === NOWHERE
+}
+
 /** Headers that callers may not set: InternalClient sets them, or they would change the request's identity. */
 const REFUSED: ReadonlySet<string> = new Set([
   'authorization',
@@ -84,7 +88,7 @@ export class InternalClient {
       size += piece.length
       if (size <= MAX_BYTES) continue
       over.abort()
-      throw failed(`the answer has more than ${MAX_BYTES} bytes; request less`)
+      throw failed(`the response has more than ${MAX_BYTES} bytes; request less`)
     }
     const received = Object.entries(answer.headers).flatMap(([name, value]): (readonly [string, string])[] =>
       value === undefined ? [] : [value].flat().map((one) => [name, String(one)] as const),

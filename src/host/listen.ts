@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { Server as TlsServer } from 'node:tls'
 import { AppError, messageOf } from '#kernel'
+import type { Config } from './config.ts'
 
 export interface Address {
   readonly host: string
@@ -39,13 +40,21 @@ function named(host: string): string {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'something listens there already; choose another --port, or 0 for any'],
-  ['EACCES', 'this user may not listen there; choose a --port from 1024'],
-  ['EADDRNOTAVAIL', 'this machine has no such address; choose another --host'],
-  ['ENOTFOUND', 'no machine has that name; choose another --host'],
+  ['EADDRINUSE', 'the port is in use; choose another --port, or 0 for any free port'],
+  ['EACCES', 'this user may not listen on this port; choose a --port from 1024'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address; choose another --host'],
+  ['ENOTFOUND', 'the name is unknown; choose another --host'],
 ])
 
 function cannotListen({ host, port }: Address, cause: unknown): AppError {
   const reason = REASONS.get((cause as NodeJS.ErrnoException).code ?? '') ?? messageOf(cause)
   return new AppError('LISTEN', `Cannot listen on ${host}:${port}: ${reason}`, { cause })
+}
+
+/** Returns the base of links for work that no request began. */
+export function listeningAt({ host, port, tls }: Pick<Config, 'host' | 'port' | 'tls'>, app?: FastifyInstance): string {
+  const bound = app?.server.address()
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

@@ -32,6 +32,7 @@ import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import { asksForKey, type HostedService } from './hosted-service.ts'
 import { causationIn } from './causation-header.ts'
+import { isInternal } from './internal-client.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
@@ -58,6 +59,8 @@ export interface MountOptions {
     addTo(app: FastifyInstance): void | Promise<void>
   }
   readonly authentication: AuthenticationDependencies
+  /** Returns the base of links for requests of this process, unless `--url` sets it. */
+  origin(app: FastifyInstance): string
   readonly auth: AuthRoutes
   readonly metrics: Metrics
   /** The first tenant, whose keys may read the metrics of all */
@@ -94,7 +97,11 @@ export async function mount(app: FastifyInstance, options: MountOptions): Promis
       },
     })
   }
-  app.decorateRequest('externalUrl', authentication.ownUrl)
+  app.decorateRequest('externalUrl', {
+    getter(this: FastifyRequest) {
+      return authentication.ownUrl ?? (isInternal(this) ? options.origin(app) : undefined)
+    },
+  })
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
@@ -185,7 +192,12 @@ function stopping(): AppError {
 function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()
-    done(new AppError('NOT_FOUND', 'This origin serves only webscripts and public objects; the API has another one'))
+    done(
+      new AppError(
+        'NOT_FOUND',
+        'This origin serves only webscripts and public objects; call the API at its own origin',
+      ),
+    )
   })
 }
 
@@ -220,7 +232,7 @@ function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, d
   const read = isConditional ? CONDITIONS.slice(0, 2) : []
   const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
   if (unread === undefined) return done()
-  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; leave it out`))
+  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; omit it`))
 }
 
 function logRequests(app: FastifyInstance): void {
@@ -240,7 +252,7 @@ function wantsPage({ headers }: FastifyRequest): boolean {
 }
 
 const ROOT_SCHEMA = {
-  summary: 'What this host serves',
+  summary: 'Services of this host',
   tags: ['host'],
   response: {
     200: {

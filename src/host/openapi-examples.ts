@@ -13,7 +13,7 @@ const RUN = { data: [[{ resource: 'boiler-1', ...MESSAGE }]], conf: { resource: 
 const CALL = { properties: { condition: 'pump == true' }, streamData: { pump: true } }
 const LOG_CALL = { properties: { level: 'WARN', message: 'the boiler is hot' } }
 const CONSTRAINT = {
-  name: 'Boilers have a place',
+  name: 'Boilers have a location',
   attributes: [{ name: 'room', required: false, type: { type: 'string', minLength: 1 } }],
 }
 const CONVERTER = {

@@ -57,7 +57,7 @@ reflexarc functions deploy too-cold
     })
 
     const again = await functions('deploy', 'too-cold')
-    expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' exists already; raise its version\n" })
+    expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' already exists; raise its version\n" })
   })
 
   it('changes a draft until it is published, and says why a version does not run', async () => {
@@ -87,7 +87,7 @@ reflexarc functions deploy too-cold
     ['list --secret wrong', 'The API key or its secret is wrong'],
     ['test too-cold --properties [1]', '--properties: [1] is not a JSON object'],
     ['test too-cold --functions open', '--functions: "open" cannot be used'],
-  ])('%s is refused with what would be right', async (args, message) => {
+  ])('%s is refused with a correction', async (args, message) => {
     const { code, stdout, stderr } = await functions(...args.split(' '))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)

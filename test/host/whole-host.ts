@@ -46,5 +46,6 @@ export async function wholeHost(given: Given = {}, making: HostOverrides = {}) {
   /** Returns the lines of `GET /metrics` that Reflexarc itself defines. */
   const figures = async (): Promise<readonly string[]> =>
     (await app.inject({ url: '/metrics' })).body.split('\n').filter((line) => line.startsWith('reflexarc_'))
-  return { app, log, ask, send, done, figures, [Symbol.asyncDispose]: () => app.close() }
+  const { tokens } = composed.authentication
+  return { app, log, ask, send, done, figures, tokens, [Symbol.asyncDispose]: () => app.close() }
 }

@@ -677,7 +677,7 @@ describe('listening changes nothing', () => {
     expect(calls).toEqual(await play(new Run('no rows', false), given, false))
   })
 
-  it('who listens receives what there is to hear without rows', async () => {
+  it('subscribers receive the same events as without rows', async () => {
     await fc.assert(
       fc.asyncProperty(evenCases, async (given) => {
         const rows = new Run('nobody')
@@ -692,7 +692,7 @@ describe('listening changes nothing', () => {
     )
   })
 
-  it('values that are not numbers do without rows what they do in rows', async () => {
+  it('values that are not numbers have the same effect with and without rows', async () => {
     await fc.assert(
       fc.asyncProperty(oddCases, async (given) => {
         const rows = new Run('nobody', false)
@@ -706,7 +706,7 @@ describe('listening changes nothing', () => {
     )
   })
 
-  it.each([7, 20, 60])('what is kept of each task is what it would tell without rows, %i events', async (kept) => {
+  it.each([7, 20, 60])('the history of each task is the same as without rows, %i events', async (kept) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(evenCases, cases), async (given) => {
         const calls = await play(new Run('nobody', true, kept), given, false)
@@ -716,7 +716,7 @@ describe('listening changes nothing', () => {
     )
   })
 
-  it('was tried on tasks that were rows', () => {
+  it('was tested on tasks with rows', () => {
     expect(attached).toBeGreaterThan(runs(250).numRuns)
     expect(stamped).toBeGreaterThan(runs(100).numRuns)
     // with few cases, these rare events may not occur

@@ -8,6 +8,9 @@ import type { Client } from '../../src/client.ts'
 import { kafkaConnector } from '../../src/services/connectors/kafka/kafka-connector.ts'
 import { crashingHosts, type HostProcess } from '../host/host-process.ts'
 import { portSuite, type SentRecord } from '../services/connectors/port-suite.ts'
+import { fencedBlocks } from '../support/read-markdown.ts'
+import { readText, root } from '../support/repository.ts'
+import { mustRun } from '../support/run-command.ts'
 import { KAFKA_USERS, kafkaProblem, type KafkaServer, startKafka } from '../support/kafka.ts'
 
 const TIMEOUT = 240_000
@@ -109,13 +112,20 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     const accepted = (client: Client) => async () => (await status(client, 'plant')).accepted
     await create('plant')
     await create('plant-out')
+    await create('plant-fired')
     let host = await start('killed')
     const sensors = [{ label: 'seen', name: 'invokeCount', resource: '$' }]
+    const actuators = [{ label: 'told', name: 'log', properties: { message: 'seen' } }]
+    const states = { statesTrigger: ['Incremented'], invocationPolicy: 0 }
+    const triggers = [{ sourceLabel: 'seen', destinationLabel: 'told', ...states }]
     const tasks = []
     for (const resource of resources) {
-      tasks.push(await host.client.rules.tasks.create({ sensors, task: { name: resource, resource } }))
+      tasks.push(
+        await host.client.rules.tasks.create({ sensors, actuators, triggers, task: { name: resource, resource } }),
+      )
     }
-    await host.client.connectors.sinks.put('lake', sink('plant-out'))
+    await host.client.connectors.sinks.put('lake', sink('plant-out', 'messages'))
+    await host.client.connectors.sinks.put('fired', sink('plant-fired', 'firings'))
     await host.client.connectors.sources.put('plant', source('plant'))
     // the host is killed while it reads
     await publish('plant', messages(0, 4_000))
@@ -140,6 +150,8 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     const sent = await read('plant-out', ({ size }) => size === 10_000)
     const numbers = new Set(sent.values.map((value) => (JSON.parse(value) as { n: number }).n))
     expect(numbers.size).toBe(10_000)
+    // each message fires once, so firings have as many effect ids
+    expect((await read('plant-fired', ({ size }) => size === 10_000)).ids.size).toBe(10_000)
     await expect.poll(async () => (await connectors.sinks.get('lake')).status.lag).toBe(0)
     await host.kill()
   })
@@ -181,6 +193,24 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     await kill()
   })
 
+  it('runs the blocks of the page about Kafka', async () => {
+    await create('alarms')
+    await create('page')
+    await publish('page', [{ key: 'boiler-1', value: '{"temperature":93,"at":1700000000}' }])
+    const { url, client, kill } = await start('page')
+    const blocks = fencedBlocks(readText('docs/how-to/connect-kafka.md')).filter(({ language }) => language === 'sh')
+    for (const { text } of blocks) {
+      const here = text.replaceAll('http://127.0.0.1:8080', url).replaceAll('kafka:9092', server.plain)
+      mustRun('bash', ['-euo', 'pipefail', '-c', here.replace('["plant"]', '["page"]')], root)
+    }
+    await expect.poll(async () => (await status(client, 'plant')).accepted).toBe(1)
+    expect(await client.broker.messages.current('boiler-1')).toMatchObject({
+      temperature: 93,
+      timestamp: 1_700_000_000_000,
+    })
+    await kill()
+  })
+
   it('continues with a topic that was deleted and created again, and shares a group with another host', async () => {
     await create('again')
     const [one, other] = [await start('one'), await start('other')]
@@ -213,6 +243,6 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
   })
 })
 
-function sink(topic: string) {
-  return { type: 'kafka', connection: { brokers: [server.plain] }, topic, select: { items: 'messages' } }
+function sink(topic: string, items: string) {
+  return { type: 'kafka', connection: { brokers: [server.plain] }, topic, select: { items } }
 }

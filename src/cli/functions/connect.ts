@@ -25,12 +25,13 @@ export function connect(flags: ConnectFlags, env: Environment): Client {
 
 /**
  * Returns the HTTP of a host for commands of its operator. Without credentials, and with the data folder of the host on
- * this machine, a token of the tenant is signed by the folder's key. Throws `USAGE`.
+ * this machine, a token of the tenant is signed by the folder's key, for `lifetime` seconds. Throws `USAGE`.
  */
 export async function connectOperator(
   flags: ConnectFlags & { data?: string; tenant?: string },
   env: Environment,
   now: () => number,
+  lifetime = 60,
 ): Promise<Http> {
   const url = urlOf(flags, env)
   const folder = dataFolder(flags, env)
@@ -38,7 +39,7 @@ export async function connectOperator(
   const credentials =
     isGiven || !existsSync(join(folder, 'token.key'))
       ? credentialsOf(flags, env)
-      : { token: await operatorToken(folder, flags.tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default), now) }
+      : { token: await operatorToken(folder, tenantOf(flags, env), lifetime, now) }
   const authorization =
     'token' in credentials
       ? `Bearer ${credentials.token}`
@@ -46,9 +47,13 @@ export async function connectOperator(
   return new Http({ url, headers: { authorization }, fetch: (input, init) => reach(url, input, init) })
 }
 
-async function operatorToken(folder: string, tenant: string, now: () => number): Promise<string> {
+function tenantOf({ tenant }: { tenant?: string }, env: Environment): string {
+  return tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default)
+}
+
+async function operatorToken(folder: string, tenant: string, lifetime: number, now: () => number): Promise<string> {
   const { Tokens } = await import('#host/running')
-  return new Tokens(tokenKey(folder), now).issue({ tenant, subject: 'reflexarc', lifetime: 60 })
+  return new Tokens(tokenKey(folder), now).issue({ tenant, subject: 'reflexarc', lifetime })
 }
 
 export function urlOf({ url }: ConnectFlags, env: Environment): string {

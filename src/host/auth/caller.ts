@@ -11,7 +11,10 @@ export interface CheckedCaller extends Caller {
   readonly secretId?: string
   /** Time at which the credentials end, in epoch ms */
   readonly ends?: number
-  /** Checks again, without the secret. Returns undefined for credentials that have been revoked or have expired. */
+  /**
+   * Checks again, without the secret. Returns undefined for credentials that have been revoked or have expired. Absent:
+   * they cannot be revoked
+   */
   readonly again?: () => Promise<CheckedCaller | undefined>
   readonly session?: { readonly id: string; readonly csrf: string }
 }

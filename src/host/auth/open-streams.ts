@@ -33,7 +33,7 @@ export class OpenStreams {
 
   /** Calls `end` when the credentials end. Returns a function that forgets the stream. */
   add(caller: StreamCaller, end: () => void): () => void {
-    if (caller.again === undefined) return () => undefined
+    if (caller.again === undefined && caller.ends === undefined) return () => undefined
     const own = this.#open.get(caller) ?? { ends: caller.ends ?? Infinity, streams: new Set() }
     this.#open.set(caller, own)
     own.streams.add(end)
@@ -49,9 +49,10 @@ export class OpenStreams {
 
   async #recheck(callers: Iterable<StreamCaller>): Promise<void> {
     for (const caller of Array.from(callers)) {
+      if (caller.again === undefined) continue
       try {
         this.#unchecked.delete(caller)
-        const again = await caller.again?.()
+        const again = await caller.again()
         const own = this.#open.get(caller)
         if (again === undefined) this.#end(caller)
         else if (own !== undefined) own.ends = again.ends ?? Infinity

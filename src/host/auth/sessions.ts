@@ -1,7 +1,7 @@
 /**
  * Stores sessions of browsers, and one-time links that open them. Only hashes of their tokens are stored.
  *
- * SESSION-1 a session ends when it expires, is deleted, or the secret of the key that opened it ends
+ * SESSION-1 a session ends when it expires, is deleted, or the secret of the key or the token that opened it ends
  * SESSION-2 a link opens one session, within 15 minutes
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -25,6 +25,8 @@ interface Opened {
   readonly by?: { readonly key: string; readonly secretId: string }
   /** Epoch ms */
   readonly expires: number
+  /** Time at which the credentials that opened it end, in epoch ms */
+  readonly ends?: number
 }
 
 interface SessionRecord extends Opened {
@@ -40,7 +42,7 @@ export const SESSIONS: CollectionSpec<SessionRecord> = { name: 'sessions', versi
 export const LINKS: CollectionSpec<Opened> = { name: 'session_links', version: 1, fields: FIELDS }
 
 /** Who a session is for. */
-export type SessionOwner = Pick<CheckedCaller, 'tenant' | 'user' | 'rights' | 'secretId'>
+export type SessionOwner = Pick<CheckedCaller, 'tenant' | 'user' | 'rights' | 'secretId' | 'ends'>
 
 export interface NewSession {
   readonly token: string
@@ -79,10 +81,10 @@ export class Sessions {
   async link(owner: SessionOwner): Promise<{ readonly code: string; readonly expires: number }> {
     const { links, now } = this.#dependencies
     const code = newToken()
-    const expires = now() + LINK_MS
+    const link = openedFor(owner, now() + LINK_MS)
     await this.#sweep(links)
-    await links.put(idOf(code), openedFor(owner, expires))
-    return { code, expires }
+    await links.put(idOf(code), link)
+    return { code, expires: link.expires }
   }
 
   /** Throws `UNAUTHORIZED` for a code that is unknown, used or expired. */
@@ -94,15 +96,18 @@ export class Sessions {
     const isFirst = link !== undefined && (await links.delete(id))
     const end = link && (await this.#endOf(link))
     if (!isFirst || end === undefined) {
-      throw new AppError('UNAUTHORIZED', 'The link was used before or has expired; make another with reflexarc login')
+      throw new AppError(
+        'UNAUTHORIZED',
+        'The link was used before or has expired; create another one with reflexarc login',
+      )
     }
-    return this.#open({ ...link, expires: now() + SESSION_MS })
+    return this.#open({ ...link, expires: Math.min(now() + SESSION_MS, link.ends ?? Infinity) })
   }
 
   /** Throws `UNAUTHORIZED` unless the token is that of a session. */
   async check(token: string): Promise<SessionCaller> {
     const caller = await this.#find(idOf(token), token)
-    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The session has ended; sign in again')
+    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The session has ended; log in again')
     return caller
   }
 
@@ -177,8 +182,15 @@ export class Sessions {
   }
 }
 
-function openedFor({ tenant, user, rights, secretId }: SessionOwner, expires: number): Opened {
-  return { tenant, user, rights, expires, ...(secretId !== undefined && { by: { key: user, secretId } }) }
+function openedFor({ tenant, user, rights, secretId, ends = Infinity }: SessionOwner, expires: number): Opened {
+  return {
+    tenant,
+    user,
+    rights,
+    expires: Math.min(expires, ends),
+    ...(ends < Infinity && { ends }),
+    ...(secretId !== undefined && { by: { key: user, secretId } }),
+  }
 }
 
 function newToken(): string {

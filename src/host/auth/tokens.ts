@@ -56,7 +56,8 @@ export class Tokens {
 
   async check(token: string): Promise<CheckedCaller> {
     try {
-      return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
+      const caller = await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
+      return { ...caller, ends: caller.until }
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
       throw new AppError('UNAUTHORIZED', `The bearer token is invalid: ${error.message}`, { cause: error })
@@ -108,7 +109,7 @@ export class Tokens {
       ...(audience !== undefined && { audience }),
     })
     if (nonce !== undefined && payload['nonce'] !== nonce) {
-      throw new AppError('UNAUTHORIZED', 'The identity token is invalid: it belongs to another sign-in')
+      throw new AppError('UNAUTHORIZED', 'The identity token is invalid: it belongs to another login')
     }
     const rights = roleClaim === undefined ? ALL_RIGHTS : rightsIn(payload, roleClaim, roles)
     return callerOf(payload, tenantClaim, rights)

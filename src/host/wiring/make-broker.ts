@@ -1,10 +1,11 @@
 /** Creates the broker of a host. */
 import { engineIntake } from './engine-intake.ts'
-import { RateLimitedLogger } from '#kernel'
+import { messageOf, RateLimitedLogger } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
 import { machineTimers } from '#platform'
 import { ApiKeys, KEY_RECORDS } from '../auth/api-keys.ts'
 import { mqttListener, sessionKeys } from './mqtt.ts'
+import { Presence } from './presence.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
@@ -38,7 +39,7 @@ export const makeBroker: MakeService = (dependencies) => {
   const service = ofCaller(tenants, ({ broker }) => broker)
   return {
     name: 'broker',
-    description: 'Messages in, streams out, and time series of everything that came',
+    description: 'Incoming messages, streams of messages, and time series',
     errorBody: brokerErrorBody,
     routes: (app) =>
       brokerRoutes(app, {
@@ -73,7 +74,27 @@ export const makeBroker: MakeService = (dependencies) => {
         logOddity: (what, about, details) => oddities.log(what, about, details),
         report: (what) => logger.warn(what),
       })
-      return { provides: { broker }, life: broker }
+      const presence = new Presence({
+        tenant,
+        store,
+        resources: () => services.resources,
+        later: machineTimers.later,
+        report: (what, error) => logger.warn(what, { tenant, error: messageOf(error) }),
+      })
+      const isFirst = (partition?.number ?? 0) === 0
+      return {
+        provides: { broker, presence },
+        life: {
+          async start(closing) {
+            await broker.start(closing)
+            if (isFirst) presence.start()
+          },
+          async stop() {
+            presence.stop()
+            await broker.stop()
+          },
+        },
+      }
     },
   }
 }

@@ -3,11 +3,18 @@ import { lookup } from 'node:dns/promises'
 import { AllowList, AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import { CONNECTORS, connectorRoutes, createConnectorsService } from '#services/connectors'
+import type { Connectors } from '#services/connectors/contract'
 import { errorBodyOfLines } from '#services/shared'
-import type { MakeService } from './service-dependencies.ts'
+import type { HostedService } from '../hosted-service.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
-export const makeConnectors: MakeService = ({ config, figures, logger, now, storeMark, tenants }) => {
+export const makeConnectors: MakeService = (dependencies) => connectorsOver(CONNECTORS, dependencies)
+
+export function connectorsOver(
+  connectors: Connectors,
+  { config, figures, logger, now, storeMark, tenants }: ServiceDependencies,
+): HostedService {
   const deployment = storeMark ?? machineTimers.newId().slice(0, 8)
   figures.connectors(({ connectors }) => connectors?.gauges())
   const checkAddress = addressCheck(config.allowUrl)
@@ -18,23 +25,24 @@ export const makeConnectors: MakeService = ({ config, figures, logger, now, stor
     errorBody: errorBodyOfLines,
     routes: (app) => connectorRoutes(app, { service: ofCaller(tenants, ({ connectors }) => connectors) }),
     open: ({ tenant, store, services }) => {
-      const connectors = createConnectorsService({
+      const service = createConnectorsService({
         tenant,
         deployment,
         store,
         log: logOf(services, store),
-        connectors: CONNECTORS,
+        connectors,
         broker: () => services.broker,
         converter: () => services.converter,
         resources: () => services.resources,
         vault: () => services.vault,
         alarms: () => services.alarms,
+        firings: () => services.running?.runner.firings,
         checkAddress,
         now,
         later: machineTimers.later,
         logger,
       })
-      return { provides: { connectors }, life: connectors }
+      return { provides: { connectors: service }, life: service }
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
+import { listeningAt } from '../listen.ts'
 import { ownVersion } from '../version.ts'
 
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
@@ -19,7 +20,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   figures.total('objects-removed', ({ objects }) => objects?.gauges().removed)
   return {
     name: 'objects',
-    description: 'Files of tenants in buckets, read and written by signed addresses',
+    description: 'Files of tenants in buckets, read and written by signed URLs',
     example: '/storage/v1/bucket',
     errorBody: objectsErrorBody,
     routes: (app) => {
@@ -60,12 +61,5 @@ async function openContents({ objects }: Pick<Config, 'objects'>): Promise<Share
 
 function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   if (sharedKeys !== undefined) return sharedKeys.objects
-  return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
-}
-
-function listeningAt({ host, port, tls }: Config, app: FastifyInstance | undefined): string {
-  const bound = app?.server.address()
-  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
+  return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'its signed URLs then become invalid')
 }

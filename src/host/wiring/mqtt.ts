@@ -1,7 +1,7 @@
 /** Opens the MQTT listener of a host, if one is configured. */
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:tls'
-import { AppError, type KeyResources } from '#kernel'
+import type { KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
 import type { SessionKeys } from '#services/broker'
 import type { InternalBroker } from '#services/broker/contract'
@@ -50,18 +50,11 @@ export function mqttListener(
         },
         watch: (caller, end) => openStreams.add(caller, end),
         presence: async ({ tenant, user, rights }, clientId, isOnline) => {
-          const { resources } = tenants.of(tenant)
+          const { resources, presence } = tenants.of(tenant)
           const own = rights?.resources
           if (own === undefined || resources === undefined) return
           const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
-          if (resource === undefined) return
-          const change = { presence: isOnline ? 'online' : 'offline' }
-          const api = resources.as({ tenant, user }).resources
-          await api.patch(resource, change).catch(async (error: unknown) => {
-            // the device has not published anything yet
-            if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
-            await api.create({ id: resource, ...change })
-          })
+          if (resource !== undefined) await presence?.change(resource, { clientId, user }, isOnline)
         },
         sessions: ({ tenant }) => tenants.of(tenant).broker?.kept?.sessions,
         convert: async (caller, topic, payload) =>

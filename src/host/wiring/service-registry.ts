@@ -18,6 +18,7 @@ import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
+import type { Presence } from './presence.ts'
 
 /** Served services of one tenant. Adapters read entries when called, so that the order of creation does not matter. */
 export interface ServiceRegistry {
@@ -25,10 +26,11 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs' | 'firings'>
     readonly refusedDescendants: () => number
   }
   broker?: HostedBroker
+  presence?: Presence
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions

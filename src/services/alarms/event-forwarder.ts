@@ -27,7 +27,7 @@ export class EventForwarder extends RepeatableWork {
       later: machineTimers.later,
       retryMs: RETRY_MS,
       failed: (error) => {
-        if (!this.isStopped) logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+        if (!this.isStopped) logger?.error(`alarm events could not be passed to the engine: ${messageOf(error)}`)
       },
     })
     this.#collections = collections

@@ -132,7 +132,7 @@ export class Alarms implements InternalAlarms {
 
   #sweep(isThorough: boolean): void {
     this.#house ??= this.#sweepAll(isThorough)
-      .catch((error: unknown) => this.#report('the upkeep of alarms failed', error))
+      .catch((error: unknown) => this.#report('the maintenance of alarms failed', error))
       .finally(() => (this.#house = undefined))
   }
 

@@ -318,13 +318,13 @@ class Broker implements HostedBroker {
     this.#badTime += badTime
     const { tenant, logOddity } = this.#dependencies
     for (const { resource, metric, digits } of unread) {
-      const why = 'it has more digits than a number keeps: it stays in the message, but rules and series do not have it'
+      const why = 'it has more digits than a number can represent: it stays in the message, but not in rules and series'
       const about = `${tenant} ${resource} ${metric}`
       logOddity?.('a whole number is unreadable', about, { tenant, resource, metric, value: digits, why })
     }
     for (const { resource, claim } of badTimes) {
-      const why = 'it is too far from the clock of this host: the message has the time of its arrival'
-      logOddity?.('a timestamp is not taken', `${tenant} ${resource}`, { tenant, resource, timestamp: claim, why })
+      const why = 'it is too far from the clock of this host: the message gets its time of arrival'
+      logOddity?.('a timestamp was replaced', `${tenant} ${resource}`, { tenant, resource, timestamp: claim, why })
     }
   }
 

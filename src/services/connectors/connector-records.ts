@@ -46,7 +46,7 @@ const REJECTED: CollectionSpec<StoredRejection> = {
   fields: { connector: { type: 'text', of: ({ connector }) => connector } },
 }
 
-/** most rejected records per connector; the oldest are removed */
+/** maximum number of rejected records per connector; the oldest are removed */
 export const MAX_REJECTED = 1_000
 const MAX_PAYLOAD = 65_536
 const MAX_ERROR = 1_000

@@ -251,7 +251,7 @@ export interface RejectedRecord extends Decoded<typeof RejectedRecordSchema> {}
 
 export const REJECTED = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'default 100' })),
-  after: Type.Optional(Type.String({ description: 'items after the one with this id' })),
+  after: Type.Optional(Type.String({ description: 'items after the item with this id' })),
 }
 const RejectedQuerySchema = Type.Object(REJECTED)
 export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}

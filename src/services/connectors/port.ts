@@ -95,6 +95,8 @@ export interface Opening<Document> {
   readonly clientId: string
   /** aborts when the connector pauses, changes or ends */
   readonly signal: AbortSignal
+  /** Rejects for a `host:port`, as named by a broker, that the host may not connect to. */
+  readonly checkAddress?: (address: string) => Promise<void>
   /** Logs what a user should know though nothing failed. */
   readonly report: (what: string) => void
 }

@@ -28,7 +28,8 @@ import {
 import type { ConnectorApi, ConnectorGauges, ConnectorsApi, InternalConnectors, Sink, Source } from './contract.ts'
 import type { Connectors, Opening } from './port.ts'
 import type { Runner, RunnerOptions } from './runner.ts'
-import { type FollowedLog, itemOfAlarmEvent, type ItemFeed, itemsOfEntry, logFeed } from './sink-items.ts'
+import { FiringLog, type FiringTapOfRules } from './firing-log.ts'
+import { type FollowedLog, itemOfAlarmEvent, itemOfFiring, type ItemFeed, itemsOfEntry, logFeed } from './sink-items.ts'
 import { placeOf, SinkRunner } from './sink-runner.ts'
 import { type SourceNeighbours, SourceRunner } from './source-runner.ts'
 
@@ -41,6 +42,7 @@ export interface ConnectorsDependencies extends SourceNeighbours {
   readonly connectors: Connectors
   readonly vault: () => InternalVault | undefined
   readonly alarms: () => InternalAlarms | undefined
+  readonly firings: () => FiringTapOfRules | undefined
   /** Throws for a `host:port` that the host may not connect to. */
   readonly checkAddress: (address: string) => Promise<void>
   readonly now: () => number
@@ -49,7 +51,8 @@ export interface ConnectorsDependencies extends SourceNeighbours {
 }
 
 const MAX_CONNECTORS = 100
-/** most entries of a log that wait for a sink; older ones are removed unsent */
+const TRIM_MS = 30_000
+/** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
 const MAX_HELD = 5_000_000
 
 export function createConnectorsService(dependencies: ConnectorsDependencies): InternalConnectors {
@@ -72,6 +75,10 @@ class Service implements InternalConnectors {
   readonly #rejected: RejectedRecords
   readonly #runners = new Map<string, Runner>()
   readonly #turns = new KeyedMutex()
+  readonly #firings: FiringLog
+  #stopTrimming: (() => void) | undefined
+  /** last entry of the log when this process started; the position may begin at 0 */
+  #logEnd = 0
   readonly #api: ConnectorsApi
   readonly #kinds: readonly [Kind<SourceDocument>, Kind<SinkDocument>]
   #isRunning = false
@@ -81,6 +88,7 @@ class Service implements InternalConnectors {
     this.#dependencies = dependencies
     const { store, log } = dependencies
     this.#rejected = new RejectedRecords(store)
+    this.#firings = new FiringLog(store, dependencies.later, (what) => dependencies.logger.warn(what))
     const sources: Kind<SourceDocument> = {
       one: 'source',
       records: store.collection(SOURCES),
@@ -100,20 +108,29 @@ class Service implements InternalConnectors {
     }
     this.#kinds = [sources, sinks]
     this.#api = { sources: this.#apiOf<SourceDocument, Source>(sources), sinks: this.#apiOf<SinkDocument, Sink>(sinks) }
-    log.pruner.sinks = () => this.#floor(['messages', 'commands'], log.position)
+    log.pruner.sinks = () => this.#floor(['messages', 'commands'], Math.max(log.position, this.#logEnd))
   }
 
   as(_caller: Caller): ConnectorsApi {
     return this.#api
   }
 
+  async prepare(): Promise<void> {
+    await this.#firings.open()
+    this.#logEnd = (await this.#dependencies.log.log.bounds(PARTITION)).last
+    await this.#listen()
+  }
+
   async start(): Promise<void> {
     this.#isRunning = true
+    await this.prepare()
+    this.#trim()
     for (const kind of this.#kinds) await this.#startAll<Document>(kind as unknown as Kind<Document>)
   }
 
   async stop(): Promise<void> {
     this.#isRunning = false
+    this.#stopTrimming?.()
     await Promise.all([...this.#runners.keys()].map((id) => this.#end(id)))
   }
 
@@ -126,6 +143,21 @@ class Service implements InternalConnectors {
   warnings(): readonly string[] {
     return [...this.#runners].flatMap(([id, { status }]) => {
       return status.state === 'retrying' ? [`${id}: ${status.lastError?.message ?? 'does not connect'}`] : []
+    })
+  }
+
+  /** Takes firings while a sink wants them. */
+  async #listen(): Promise<void> {
+    const sinks = await this.#kinds[1].records.find({ limit: MAX_CONNECTORS })
+    const isWanted = sinks.some(({ value }) => value.document.select.items === 'firings')
+    this.#dependencies.firings()?.listen(isWanted ? this.#firings.take : undefined)
+  }
+
+  #trim(): void {
+    this.#stopTrimming = this.#dependencies.later(TRIM_MS, () => {
+      const upTo = this.#floor(['firings'], this.#firings.last())
+      const trimmed = upTo.then((floor) => this.#firings.log.trim(PARTITION, Math.min(floor, this.#firings.last())))
+      void trimmed.catch(() => undefined).then(() => this.#isRunning && this.#trim())
     })
   }
 
@@ -177,6 +209,7 @@ class Service implements InternalConnectors {
           const progress = this.#dependencies.store.collection(PROGRESS)
           await this.#dependencies.store.commit([records.deleting(name), progress.deleting(id)])
           await this.#rejected.removeAll(id)
+          await this.#listen()
         }),
       pause: (name) => paused(name, true),
       resume: (name) => paused(name, false),
@@ -207,6 +240,7 @@ class Service implements InternalConnectors {
     const begin = await kind.begin(stored.document)
     const isNew = position === undefined || Object.keys(begin.position).some((place) => !(place in position))
     await store.commit([kind.records.putting(stored.name, stored), ...(isNew ? [progress.putting(id, begin)] : [])])
+    await this.#listen()
     this.#begin(kind, stored)
     return stored
   }
@@ -255,6 +289,7 @@ class Service implements InternalConnectors {
       connection,
       clientId: `reflexarc-${deployment}-${tenant}-${name.replaceAll(/[^\w.-]/g, '_')}-${suffix}`,
       signal,
+      checkAddress,
       report: (what) => logger.warn(`${idOf(one, name)} of tenant ${tenant}: ${what}`),
     }
     return { ...opening, connector: await connectors[document.type]() }
@@ -274,11 +309,12 @@ class Service implements InternalConnectors {
     const { log, alarms, later } = this.#dependencies
     if (items === 'alarms') {
       const service = alarms()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve alarms')
       return { ...service.eventLog, itemsOf: itemOfAlarmEvent, later }
     }
+    if (items === 'firings') return { log: this.#firings.log, last: this.#firings.last, itemsOf: itemOfFiring, later }
     const itemsOf = itemsOfEntry(items === 'commands' ? 'commands' : 'events')
-    return { log: log.log, last: () => log.position, itemsOf, later }
+    return { log: log.log, last: () => Math.max(log.position, this.#logEnd), itemsOf, later }
   }
 
   /** Returns the place up to which no sink of these items needs a log. */

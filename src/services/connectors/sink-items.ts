@@ -1,6 +1,7 @@
 /** What sinks send: messages and commands from the log of the tenant, and events from the log of alarms. */
 import { isPlainObject, type JsonObject, type StartTimer } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'
+import type { TaskFiring } from '#services/rules/contract'
 import type { Log } from '#storage'
 import type { SinkDocument } from './connector-schema.ts'
 
@@ -106,6 +107,12 @@ export function itemOfAlarmEvent(body: unknown, position: number): readonly Item
       value: { eventtype, eventtime, alarm, ...(changes !== undefined && { changes }) } as JsonObject,
     },
   ]
+}
+
+export function itemOfFiring(body: unknown): readonly Item[] {
+  const { effect, task, resource, time, ...more } = body as TaskFiring
+  const value: JsonObject = { effect, task, resource, time, ...more }
+  return [{ id: effect, resource, rule: task, time, value }]
 }
 
 /** A criterion that an item has no value for rejects it. */

@@ -24,7 +24,7 @@ const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'T
 /** A unit is full beyond one of these; a record is never split. */
 const MAX_MESSAGES = 512
 const MAX_BYTES = 262_144
-/** most messages of one record */
+/** maximum number of messages of one record */
 const MAX_LIST = 10_000
 const MAX_IN_FLIGHT = 4
 const LAG_MS = 5_000
@@ -77,7 +77,7 @@ export class SourceRunner implements Runner {
     const version = stored?.version ?? (await this.#records.put(id, NO_PROGRESS, 'absent'))
     this.#progress = stored?.value ?? NO_PROGRESS
     const intake = broker()?.intake
-    if (intake === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    if (intake === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
     // a failed unit also ends the pending read
     const broken = new AbortController()
     const { connector, ...opened } = await opening(AbortSignal.any([attempt.signal, broken.signal]))
@@ -188,7 +188,7 @@ export class SourceRunner implements Runner {
   async #change(resource: string, changes: object): Promise<void> {
     const { caller, resources } = this.#options
     const api = resources()?.as(caller).resources
-    if (api === undefined) throw new AppError('CLOSED', 'this host serves no resources')
+    if (api === undefined) throw new AppError('CLOSED', 'this host does not serve resources')
     await api.patch(resource, changes).catch(async (error: unknown) => {
       // the resource has not sent a message yet
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
@@ -202,17 +202,18 @@ export class SourceRunner implements Runner {
   }
 
   #watchLag(source: SourceConnection): () => void {
-    const { later } = this.#options
-    let cancel = (): void => undefined
-    const look = (): void => {
-      const known = source.lag().then(
-        (lag) => (this.#lag = lag),
-        () => undefined,
-      )
-      void known.then(() => (cancel = later(LAG_MS, look)))
+    let isOver = false
+    const look = async (): Promise<void> => {
+      if (isOver) return
+      const lag = await source.lag().catch(() => this.#lag)
+      if (isOver) return
+      this.#lag = lag
+      this.#options.later(LAG_MS, () => void look())
     }
-    cancel = later(0, look)
-    return () => cancel()
+    void look()
+    return () => {
+      isOver = true
+    }
   }
 }
 

@@ -67,7 +67,8 @@ export class Functions implements InternalFunctions {
       store,
       secrets: (names) => {
         const service = vault?.()
-        if (service === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
+        if (service === undefined)
+          throw new AppError('PLUG_FAILED', 'this host does not serve the vault with its secrets')
         return service.open(names)
       },
     })

@@ -172,7 +172,7 @@ export class Resources implements InternalResources {
 
   #writeLastSeen(most: number): Promise<void> {
     const written = this.#tenantResources.writeLastSeen(most)
-    return this.#orWarn('Times of contact with resources could not be written', written)
+    return this.#orWarn('Last contacts of resources could not be written', written)
   }
 
   async #orWarn(failure: string, work: Promise<unknown>): Promise<void> {

@@ -33,11 +33,23 @@ const filesOf = (name: string) => ({
 it.each<[Scope, object]>([
   ['author', { read: 'open', secrets: 'FORBIDDEN' }],
   ['admin', { read: 'open', secrets: 'open' }],
-])('a webscript deployed by a key with %s asks the API with its rights', async (scope, expected) => {
+])('a webscript deployed by a key with %s calls the API with the rights of that key', async (scope, expected) => {
   const deployer = createClient({ url: host.url, credentials: await pairWith(scope) })
   const script = await deployedWebscript({ ...host, client: deployer }, filesOf(`by${scope}`))
   const answer = await fetch(script.url, { headers: { authorization: `hmac-sha256 ${script.secret}` } })
   expect(await answer.json()).toEqual(expected)
+})
+
+it('a webscript reads links of the host to which it belongs', async () => {
+  const script = await deployedWebscript(host, {
+    ...filesOf('linked'),
+    'index.js': `export async function handleRequest(req, res) {
+      const { uri } = await client.rules.templates.create({ name: 'linked', sensors: [{ label: 'any', name: 'stream' }] })
+      res.json({ uri })
+    }`,
+  })
+  const answer = await fetch(script.url, { headers: { authorization: `hmac-sha256 ${script.secret}` } })
+  expect(await answer.json()).toEqual({ uri: `${host.url}/api/templates/linked` })
 })
 
 it('a private webscript opens to keys that operate, not to those that only read or publish as devices', async () => {

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { KeyChanges } from '../../../src/host/auth/key-changes.ts'
 import { OpenStreams, type StreamCaller } from '../../../src/host/auth/open-streams.ts'
 import { until } from '../../support/until.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { HandTimers } from '../hand-timers.ts'
+import { wholeHost } from '../whole-host.ts'
 
 function world() {
   const clock = { now: 1_000 }
@@ -40,7 +42,7 @@ describe('streams', () => {
     let isRevoked = false
     open(caller('gone', async () => (isRevoked ? undefined : valid()())))
     open(caller('rotated', valid(5_000)))
-    open(caller('token', undefined))
+    open(caller('token', undefined, 6_000))
     isRevoked = true
     await changes.announce()
     await until(() => ended.length > 0)
@@ -48,6 +50,9 @@ describe('streams', () => {
     clock.now = 5_000
     timers.advance(500)
     expect(ended).toEqual(['gone', 'rotated'])
+    clock.now = 6_000
+    timers.advance(500)
+    expect(ended).toEqual(['gone', 'rotated', 'token'])
   })
 
   it('are checked again later when the store cannot be read at a change', async () => {
@@ -76,4 +81,18 @@ describe('streams', () => {
     await changes.announce()
     expect([checks, ended]).toEqual([0, []])
   })
+})
+
+it('a stream that a token opened ends within a second after the token', async () => {
+  const timers = new HandTimers()
+  const clock = { now: Date.UTC(2026, 10, 30) }
+  await using host = await wholeHost({}, { now: () => clock.now, timers, openStorage: async () => openMemory() })
+  const token = await host.tokens.issue({ tenant: 'acme', subject: 'anna', lifetime: 600 })
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  const answer = await host.app.inject({ url: '/resources/r/events', headers, payloadAsStream: true })
+  expect(answer.statusCode).toBe(200)
+  const ended = new Promise((resolve) => answer.stream().once('close', resolve).resume())
+  clock.now += 600_000
+  timers.advance(1_000)
+  await ended
 })

@@ -189,6 +189,22 @@ describe('a one-time link', () => {
     expect((await ask('POST', '/auth/v1/session', {}, { link })).status).toBe(401)
   })
 
+  it('opens a session that ends with the token that made it, and expires with the token', async () => {
+    const token = await host.tokens.issue({ tenant: 'acme', subject: 'anna', lifetime: 600 })
+    const byToken = async () =>
+      (await ask('POST', '/auth/v1/links', { authorization: `Bearer ${token}` })).body as {
+        link: string
+        expires: string
+      }
+    const [first, second] = [await byToken(), await byToken()]
+    expect(first.expires).toBe('2026-11-30T00:10:00.000Z')
+    const { body, read } = await signedIn({ link: first.link })
+    expect(body['expires']).toBe('2026-11-30T00:10:00.000Z')
+    clock.now += 600_000
+    expect((await ask('GET', '/auth/v1/session', read)).status).toBe(401)
+    expect((await ask('POST', '/auth/v1/session', {}, { link: second.link })).status).toBe(401)
+  })
+
   it('ends with the key that made it', async () => {
     const { link } = await linkBy('bob')
     await host.send('DELETE', '/auth/v1/keys/bob')

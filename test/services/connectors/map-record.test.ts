@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isPlainObject } from '../../../src/kernel/json.ts'
 import { mappedRecord } from '../../../src/services/connectors/map-record.ts'
-import type { SourceRecord } from '../../../src/services/connectors/contract.ts'
+import type { SourceRecord } from '../../../src/services/connectors/port.ts'
 import { parseMessages } from '../../../src/services/shared/http/parse-body.ts'
 
 const record = (payload: unknown, more: Partial<SourceRecord> = {}): SourceRecord => {

@@ -60,6 +60,7 @@ export async function connectorBench({
     resources: () => undefined,
     vault: () => undefined,
     alarms: () => undefined,
+    firings: () => undefined,
     checkAddress: async () => undefined,
     now: () => NOON,
     later,
@@ -82,10 +83,10 @@ export async function connectorBench({
   }
 }
 
-export const SOURCE = { type: 'kafka', connection: { brokers: ['memory:1'] }, topics: ['in'], start: 'earliest' }
+export const SOURCE = { type: 'kafka', connection: { brokers: ['127.0.0.1:9092'] }, topics: ['in'], start: 'earliest' }
 export const SINK = {
   type: 'kafka',
-  connection: { brokers: ['memory:1'] },
+  connection: { brokers: ['127.0.0.1:9092'] },
   topic: 'out',
   select: { items: 'messages' },
 }

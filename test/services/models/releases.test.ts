@@ -114,7 +114,7 @@ describe('a release', () => {
   it('does not take the place of a model that another server has', async () => {
     const { releases, api } = started()
     await api.create({ name: 'm', remote: { url: 'http://models.example', protocol: 'v2' } })
-    const message = '/models/m is a model of another server; delete it there first'
+    const message = '/models/m is a model on another server; delete that model first'
     for (const asked of [releases.deploy(release('1.0.0')), releases.serve(release('1.0.0'))])
       await expect(asked).rejects.toMatchObject({ code: 'VALIDATION', message })
     expect(await api.get('m')).toMatchObject({ version: '1', framework: 'custom' })

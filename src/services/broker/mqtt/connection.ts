@@ -138,7 +138,7 @@ export class Connection {
   #fault({ reason, text }: PacketFault): void {
     if (this.#isOver) return
     this.#listener.counts.faults++
-    this.#warn('a connection over MQTT was closed for what came over it', text)
+    this.#warn('an MQTT connection was closed because of an invalid packet', text)
     if (this.#introduced || reason !== REASONS.unsupportedVersion) return void this.end(reason)
     this.#refuse(reason)
   }
@@ -231,7 +231,7 @@ export class Connection {
     if (this.#isOver) return true
     if (found === undefined) return false
     if (typeof found === 'string') {
-      this.#warn('a connection over MQTT has to come again', found)
+      this.#warn('an MQTT client must reconnect', found)
       this.#refuse(REASONS.busy)
       return true
     }
@@ -264,7 +264,7 @@ export class Connection {
 
   #wrong(reason: string, key = ''): Reason {
     this.#listener.counts.wrongCredentials++
-    this.#warn('credentials over MQTT are wrong', reason, { key: key.slice(0, MAX_SHOWN) })
+    this.#warn('the credentials of an MQTT client are wrong', reason, { key: key.slice(0, MAX_SHOWN) })
     return REASONS.badCredentials
   }
 
@@ -334,7 +334,7 @@ export class Connection {
       case 'auth':
         return void this.end(REASONS.badMethod)
       default:
-        return this.#fault({ reason: REASONS.protocol, text: `a packet ${packet.cmd} at this place` })
+        return this.#fault({ reason: REASONS.protocol, text: `an unexpected packet ${packet.cmd}` })
     }
   }
 
@@ -352,7 +352,7 @@ export class Connection {
     }
     if (qos === 2 && this.#taken.has(messageId)) return this.#inOrder(() => this.#acknowledge('pubrec', messageId))
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
-      return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
+      return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than the receive maximum' })
     }
     const posted = this.#post(known, topic, Buffer.from(payload), retain)
     // the rejection is handled when the message's turn comes
@@ -395,7 +395,7 @@ export class Connection {
       }
       this.#known?.subscriptions.reportError(topic, error as AppError)
       this.#listener.counts.refused++
-      this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
+      this.#warn('a message over MQTT was rejected', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return error instanceof UnknownTopic ? REASONS.badTopic : reason
     }
   }
@@ -484,7 +484,7 @@ function mayPublish({ rights }: Caller, topic: PublishTopic): boolean {
 
 class UnknownTopic extends AppError {
   constructor(topic: string) {
-    super('VALIDATION', `nothing is published on "${topic.slice(0, 200)}"`)
+    super('VALIDATION', `the topic "${topic.slice(0, 200)}" does not accept messages`)
   }
 }
 

@@ -8,22 +8,22 @@ import { openKafkaSource } from './kafka-source.ts'
 export const kafkaConnector: Connector = {
   openSource: openKafkaSource,
   openSink: openKafkaSink,
-  test: async ({ connection, clientId, document }) => {
+  test: async (opening) => {
+    const { document } = opening
     const topics = 'topics' in document ? [...document.topics] : document.topic.includes('{') ? [] : [document.topic]
     try {
-      return { ok: true, found: [...(await findTopics(clientOptions(connection, clientId), topics)).keys()] }
+      return { ok: true, found: [...(await findTopics(opening, topics)).keys()] }
     } catch (error) {
       return { ok: false, problem: plainError(error).message }
     }
   },
 }
 
-async function openKafkaSink({ connection, clientId }: Opening<SinkDocument>): Promise<SinkConnection> {
-  const options = clientOptions(connection, clientId)
+async function openKafkaSink(opening: Opening<SinkDocument>): Promise<SinkConnection> {
   // fails where the producer would only fail with its first record
-  await findTopics(options, [])
+  await findTopics(opening, [])
   const producer = new Producer({
-    ...options,
+    ...clientOptions(opening.connection, opening.clientId),
     idempotent: true,
     acks: ProduceAcks.ALL,
     serializers: stringSerializers,

@@ -1,7 +1,7 @@
 /** Translates connections to options of the Kafka client, and its errors to one sentence. */
 import { Admin, type AdminOptions, type SASLMechanismValue } from '@platformatic/kafka'
 import { messageOf } from '#kernel'
-import type { Connection } from '../port.ts'
+import type { Connection, Opening } from '../port.ts'
 
 const MECHANISMS = {
   plain: 'PLAIN',
@@ -64,10 +64,14 @@ export interface FoundTopic {
 }
 
 /** Looks up topics with a connection of its own. Rejects for a topic that does not exist. */
-export async function findTopics(options: AdminOptions, topics: string[]): Promise<ReadonlyMap<string, FoundTopic>> {
-  const admin = new Admin(options)
+export async function findTopics(
+  { connection, clientId, checkAddress }: Pick<Opening<unknown>, 'connection' | 'clientId' | 'checkAddress'>,
+  topics: string[],
+): Promise<ReadonlyMap<string, FoundTopic>> {
+  const admin = new Admin(clientOptions(connection, clientId))
   try {
     const metadata = await plainly(admin.metadata({ topics, forceUpdate: true }))
+    for (const { host, port } of metadata.brokers.values()) await checkAddress?.(`${host}:${port}`)
     return new Map(
       [...metadata.topics].map(([name, { id, partitionsCount }]) => [name, { id, partitions: partitionsCount }]),
     )

@@ -1,6 +1,6 @@
 /**
  * Reads topics of Kafka in a consumer group. The position of the host decides where each partition begins: it is
- * committed to the group before reading, unless another member of the group is ahead of it.
+ * committed to the group before reading, unless the document names a group and a member elsewhere is ahead of it.
  */
 import { Consumer, type Message, type MessagesStream, stringDeserializer } from '@platformatic/kafka'
 import type { Json } from '#kernel'
@@ -31,7 +31,7 @@ export async function openKafkaSource(opening: SourceOpening): Promise<SourceCon
   const { connection, clientId, document } = opening
   const options = clientOptions(connection, clientId)
   const topics = [...new Set(document.topics)]
-  const found = await findTopics(options, topics)
+  const found = await findTopics(opening, topics)
   const consumer: Kafka = new Consumer({
     ...options,
     groupId: document.group ?? clientId,
@@ -61,7 +61,7 @@ export async function openKafkaSource(opening: SourceOpening): Promise<SourceCon
   }
 }
 
-/** Commits to the group where each partition begins: the furthest of both positions, or the start of the document. */
+/** Commits to the group where each partition begins: the position, or the start of the document. */
 async function beginAt(
   consumer: Kafka,
   found: ReadonlyMap<string, FoundTopic>,
@@ -77,9 +77,11 @@ async function beginAt(
     for (const partition of partitions) {
       const stored = position[keyOf(topic, found, partition)]
       const ofGroup = committed.get(topic)?.[partition] ?? -1n
-      if (stored !== undefined && BigInt(stored as string) > ofGroup) {
-        places.push({ topic, partition, offset: BigInt(stored as string) })
-      } else if (ofGroup < 0n) unread.set(topic, [...(unread.get(topic) ?? []), partition])
+      const offset = stored === undefined ? -1n : BigInt(stored as string)
+      // a named group may have members elsewhere, which are ahead
+      if (offset >= 0n && (document.group === undefined ? offset !== ofGroup : offset > ofGroup)) {
+        places.push({ topic, partition, offset })
+      } else if (ofGroup < 0n && offset < 0n) unread.set(topic, [...(unread.get(topic) ?? []), partition])
     }
   }
   if (unread.size > 0) places.push(...(await firstPlaces(consumer, unread, document.start ?? 'latest')))

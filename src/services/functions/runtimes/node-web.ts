@@ -67,7 +67,7 @@ async function handle(handler: Handler, params: WebCallParams, call: CallSide, h
     if (error instanceof HttpError && !response.isBegun) return error.answer
     if (!response.isWhole) throw error
     // the first response counts
-    host.log('error', `after its answer: ${error instanceof Error ? error.message : String(error)}`)
+    host.log('error', `after its response: ${error instanceof Error ? error.message : String(error)}`)
     return response.finished(call)
   }
 }

@@ -40,7 +40,7 @@ export class ChangeReader extends RepeatableWork {
       later,
       retryMs: AGAIN_MS,
       failed: (error) =>
-        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`),
+        logger.error(`changes of objects of tenant ${tenant} are delayed: ${messageOf(error)}; they are retried`),
     })
     this.#options = options
   }

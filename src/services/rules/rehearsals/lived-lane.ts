@@ -73,7 +73,7 @@ export class LivedLane {
       at,
     )
     const { engine } = this.#engine
-    if (batches) engine.eventBatches(batches.filter).subscribe((batch) => batches.next(batch))
+    if (batches) engine.eventBatches(batches.filter, batches.countsKind).subscribe((batch) => batches.next(batch))
   }
 
   /** Throws `VALIDATION` if the rule cannot begin. */
@@ -165,7 +165,7 @@ export class LivedLane {
     try {
       await this.#engine.restore({ task, record })
     } catch (error) {
-      const text = `the kept state of task ${id} does not fit the plugs of this host: ${messageOf(error)}`
+      const text = `the stored state of task ${id} does not match the plugs of this host: ${messageOf(error)}`
       throw new AppError('VALIDATION', `${text}; set "initialState": "cold"`)
     }
     if (rule === undefined) return

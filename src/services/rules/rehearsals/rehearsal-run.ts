@@ -196,6 +196,7 @@ class PartRun {
       compareWith: this.#compareWith,
       variants: this.#variants,
       onEvents: (events) => this.#note(events),
+      types: [...this.#eventTypes],
       breathe: () => this.#breathe(),
       patience,
       ...(this.#context.generate && { generate: this.#context.generate }),
@@ -244,7 +245,7 @@ class PartRun {
     const lived = await livedSource(reads, this.#work, bound, this.#signal)
     if (edit !== undefined && lived.initialState === 'cold') {
       const text = `The state of task ${live?.task.id} before position ${edit.position} is not kept`
-      throw new AppError('NOT_FOUND', `${text}; name a later input`)
+      throw new AppError('NOT_FOUND', `${text}; use a later input`)
     }
     const { coverage, note } = covered('inputs', lived.initialState)
     const player: RehearseOptions['player'] = async (played, hooks) => {

@@ -1,0 +1,95 @@
+/** Sample of what access costs: TLS for posts, checks of scopes, sessions and tokens, and the audit of a write. */
+import { once } from 'node:events'
+import { Agent as PlainAgent, type IncomingMessage, request as plain } from 'node:http'
+import { Agent as TlsAgent, request as secure } from 'node:https'
+import { join } from 'node:path'
+import { ApiKeys, KEY_RECORDS } from '../../src/host/auth/api-keys.ts'
+import { KeyChanges } from '../../src/host/auth/key-changes.ts'
+import { LINKS, Sessions, SESSIONS } from '../../src/host/auth/sessions.ts'
+import { Tokens } from '../../src/host/auth/tokens.ts'
+import { type Given, readConfig } from '../../src/host/config.ts'
+import { startHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import { ALL_RIGHTS, requireScope, type Rights } from '../../src/kernel/rights.ts'
+import { openMemory } from '../../src/storage/memory/open-memory.ts'
+import { withFolder } from './host/folder.ts'
+import { cpuMs } from './spent.ts'
+
+export type AccessSubject = 'posts' | 'posts-tls' | 'scope' | 'session' | 'token' | 'write' | 'audited'
+
+export interface AccessSample {
+  /** CPU time of the thread, microseconds; for requests with that of the client, which shares it */
+  readonly us: number
+}
+
+export async function accessSample({ subject }: { readonly subject: AccessSubject }): Promise<AccessSample> {
+  switch (subject) {
+    case 'posts':
+    case 'posts-tls': {
+      const files = subject === 'posts-tls' && FILES
+      return requests({ store: 'memory:', only: 'broker', ...files }, 'POST', '/resources/boiler/events')
+    }
+    case 'scope': {
+      const rights: Rights = { scopes: ['operate', 'publish'] }
+      return measured(1_000_000, () => requireScope(rights, 'read'))
+    }
+    case 'session': {
+      const { sessions } = world()
+      const { token } = await sessions.open({ tenant: 'bench', user: 'bench', rights: ALL_RIGHTS })
+      return measured(20_000, () => sessions.check(token))
+    }
+    case 'token': {
+      const tokens = new Tokens(new Uint8Array(32).fill(7), Date.now)
+      const token = await tokens.issue({ tenant: 'bench', subject: 'bench', lifetime: 3_600 })
+      return measured(20_000, () => tokens.check(token))
+    }
+    case 'write':
+    case 'audited':
+      return withFolder((data) =>
+        requests({ data, only: `resources${subject === 'audited' ? ',audit' : ''}` }, 'PUT', '/api/resources/boiler'),
+      )
+  }
+}
+
+async function measured(count: number, work: (n: number) => unknown): Promise<AccessSample> {
+  for (let n = 0; n < count / 10; n++) await work(n)
+  const before = cpuMs()
+  for (let n = 0; n < count; n++) {
+    const done = work(n)
+    if (done instanceof Promise) await done
+  }
+  return { us: ((cpuMs() - before) * 1_000) / count }
+}
+
+function world() {
+  const own = openMemory().tenant('host')
+  const keys = new ApiKeys(own.collection(KEY_RECORDS), Date.now)
+  const changes = new KeyChanges({}, { elapsed: () => performance.now(), isMember: false })
+  const [sessions, links] = [own.collection(SESSIONS), own.collection(LINKS)]
+  return { sessions: new Sessions({ sessions, links, keys, changes, now: Date.now }) }
+}
+
+const REQUESTS = 3_000
+const TLS = join(import.meta.dirname, '../../fixtures/tls')
+const FILES = { tlsCert: join(TLS, 'server.pem'), tlsKey: join(TLS, 'server.key') }
+
+/** Sends requests one after the other over one connection. */
+async function requests(given: Given, method: string, path: string): Promise<AccessSample> {
+  const isSecure = given.tlsCert !== undefined
+  const base = { port: 0, key: 'k', secret: 's', empty: true, rateLimit: '0', logLevel: 'silent' }
+  const host = await startHost(readConfig({ ...base, ...given }, {}, [...SERVICES.keys()]), { write: () => undefined })
+  const agent = isSecure
+    ? new TlsAgent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+    : new PlainAgent({ keepAlive: true, maxSockets: 1 })
+  const headers = { authorization: `Basic ${btoa('k:s')}`, 'content-type': 'application/json' }
+  const sample = await measured(REQUESTS, async (n) => {
+    const sent = (isSecure ? secure : plain)(`${host.url}${path}`, { method, headers, agent })
+    sent.end(JSON.stringify({ temperature: n }))
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    await once(answer.resume(), 'end')
+    if ((answer.statusCode ?? 500) >= 300) throw new Error(`${method} ${path} was answered ${answer.statusCode}`)
+  })
+  agent.destroy()
+  await host.stop()
+  return sample
+}
