@@ -19,7 +19,7 @@ it('a device that sleeps and wakes receives each acknowledged command, whenever 
     const url = `mqtt://127.0.0.1:${port}`
     const { client, names } = await device(url, pair)
     if (life === 0) await client.subscribeAsync(COMMANDS, { qos: 1 })
-    // whoever woke has everything that it missed
+    // a device that woke has everything that it missed
     await expect.poll(() => new Set([...received, ...names]).size).toBe(posted.length)
     if (life % 2 === 1) await client.endAsync()
     for (let n = 0; n < 20; n++) {

@@ -44,7 +44,7 @@ export function written(payload: WirePayload): Buffer {
 }
 
 export function read(bytes: Uint8Array): WirePayload {
-  return PAYLOAD.toObject(PAYLOAD.decode(bytes), { longs: Number }) as WirePayload
+  return PAYLOAD.toObject(PAYLOAD.decode(bytes), { longs: Number })
 }
 
 /** The metric with which a node states which of its connections a birth or death belongs to. */

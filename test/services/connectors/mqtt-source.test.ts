@@ -8,7 +8,7 @@ const options = { isClean: false, filters: [], decode: (_topic: string, payload:
 
 function sourceAt(position: Position = {}) {
   const source = new MqttSource({ signal: new AbortController().signal, position }, options)
-  /** what the client was told about each message: whether it acknowledges it, or waits for later */
+  /** for each message: whether the client acknowledges it at once, or later */
   const outcomes: ('acknowledged' | 'later')[] = []
   const take = (messageId: number, text: string, dup = false): void => {
     const packet: IPublishPacket = { cmd: 'publish', topic: 'a', payload: text, qos: 1, dup, retain: false, messageId }

@@ -84,7 +84,7 @@ async function connectBy(
   }
 }
 
-/** Says good-bye to the broker, which has a moment for it. */
+/** Disconnects; after two seconds without an end, closes the connection. */
 export async function ended({ client }: Pick<Connected, 'client'>): Promise<void> {
   const cancel = machineTimers.later(END_MS, () => void client.end(true))
   await client.endAsync(!client.connected).catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * Reads topics of an MQTT broker in a persistent session. The broker keeps what is not acknowledged, so there is no
- * position to begin at. The position holds the packet ids of the last messages with digests instead: a message that is
+ * Reads topics of an MQTT broker in a persistent session. The broker keeps what is not acknowledged, so a
+ * source has no position to begin at. The position holds the packet ids of the last messages with digests instead: a message that is
  * delivered again, though it was committed here, is acknowledged and not returned.
  */
 import { hash } from 'node:crypto'
@@ -175,15 +175,13 @@ export class MqttSource implements SourceConnection {
 
   #isCommitted(messageId: number, digest: string): boolean {
     const { partition, block, index } = placeOf(messageId)
-    const stored = this.#position[partition]
-    return Array.isArray(stored) && stored[0] === block && digestsOf(stored[1])[index] === digest
+    return digestsOf(this.#position[partition], block)[index] === digest
   }
 
   /** Returns the place with the digests of the block up to this message. */
   #noted(messageId: number, digest: string): NonNullable<SourceRecord['place']> {
     const { partition, block, index } = placeOf(messageId)
-    const stored = this.#noting.get(partition) ?? this.#position[partition]
-    const digests = Array.isArray(stored) && stored[0] === block ? digestsOf(stored[1]) : []
+    const digests = digestsOf(this.#noting.get(partition) ?? this.#position[partition], block)
     const next = [
       block,
       Array.from({ length: IDS_OF_BLOCK }, (_, i) => (i === index ? digest : (digests[i] ?? NO_DIGEST))).join(''),
@@ -198,6 +196,8 @@ function placeOf(messageId: number) {
   return { partition: String(block % BLOCKS), block, index: messageId % IDS_OF_BLOCK }
 }
 
-function digestsOf(text: Json | undefined): readonly string[] {
-  return typeof text === 'string' ? (text.match(/.{6}/g) ?? []) : []
+/** Returns the digests of a block of packet ids; none if another block is stored in its place. */
+function digestsOf(stored: Json | undefined, block: number): readonly string[] {
+  const [of, digests] = (stored ?? []) as readonly unknown[]
+  return of === block && typeof digests === 'string' ? (digests.match(/.{6}/g) ?? []) : []
 }

@@ -58,7 +58,7 @@ async function openSource(opening: SourceOpening): Promise<SourceConnection> {
     acknowledge: (records) => source.acknowledge(records),
     lag: () => source.lag(),
     close: async () => {
-      // a host that says good-bye has no will
+      // the broker drops the will of a client that disconnects
       if (connected.client.connected) send(stateTopic, state(false), STATE)
       await source.close()
     },
@@ -97,7 +97,7 @@ function metricOf({ name, value = true, type }: JsonObject): NewMetric {
   if (typeof name !== 'string') throw new TypeError('it has no name')
   if (typeof value === 'object') throw new TypeError('its value is not a number, text or boolean')
   const known = typeof type === 'string' && Object.hasOwn(DATA_TYPES, type) ? (type as DataType) : typeOf(value)
-  return { name, value: value as NewMetric['value'], type: known }
+  return { name, value, type: known }
 }
 
 function typeOf(value: unknown): DataType {
