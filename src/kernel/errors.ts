@@ -168,6 +168,11 @@ export function secondsToWait(error: unknown): number {
   return typeof cause === 'number' ? cause : 1
 }
 
+/** True when the request itself is at fault, so that it has no effect and a retry fails too. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
+}
+
 /** True when the store is unreachable or full, so a retry can succeed later. */
 export function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE'

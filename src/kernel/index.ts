@@ -19,6 +19,7 @@ export {
   type ErrorCode,
   ERRORS,
   isAway,
+  isRefusal,
   type Issue,
   type PatchOperation,
   messageOf,

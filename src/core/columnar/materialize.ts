@@ -54,7 +54,6 @@ const ALL_ANSWERED = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
-/** A message of a row. */
 interface Taken {
   readonly count: number
   readonly time: number
@@ -350,7 +349,6 @@ function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   }
 }
 
-/** Sets the edges of triggers from state bits. */
 export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskModel, bits: number): void {
   if (shape.edgeMask === 0) return
   for (const [slot, { incoming }] of graph.actuators.entries()) {

@@ -59,7 +59,6 @@ class RowCall implements OpenMessage {
 }
 
 export class RowCalls {
-  /** number of results that rows took */
   results = 0
   readonly #rows: RowStore
   readonly #batch: CallingBatch

@@ -144,7 +144,6 @@ export interface Batch {
   countOf(row: number): number
   /** number of messages since the last synchronization that began no invocation */
   silentOf(row: number): number
-  /** Returns the current or last handle of a row. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
   /** Returns the memory of the plug of the called sensor at a position. */

@@ -292,7 +292,6 @@ export class RowStore {
     return kept
   }
 
-  /** Returns the handle of a row, or undefined when the row is free. */
   handle(row: number): object | undefined {
     return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }

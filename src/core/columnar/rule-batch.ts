@@ -217,11 +217,10 @@ export class RuleBatch implements RowEvents, Batch {
 
   vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.#recordsInner || this.actuators.isAny(rows)) return undefined
+    if (this.actuators.isAny(rows)) return undefined
     if (this.#vectorParts === null) {
       const { model } = this.handleAt(first).task
-      const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
-      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, mayFail)
+      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
     }
     if (this.records?.canVectorize(this.#vectorParts?.all ?? []) === false) return undefined
     const vectorized = this.#vectorParts
@@ -247,20 +246,22 @@ export class RuleBatch implements RowEvents, Batch {
     const keeps = takesRecords || this.history !== undefined
     this.#rows.parts.isCompleteOnly = keeps
     this.#takeWhole(this.isObserved || keeps)
-    // Sensors fire other sensors with each message, which a vectorized batch does not inspect.
-    if (this.#recordsInner || isNew)
-      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+    if (isNew) this.#flushAll()
   }
 
   #takeWhole(isWholeOnly: boolean): void {
     const rows = this.#rows
     if (isWholeOnly && !rows.parts.isWholeOnly) {
-      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+      this.#flushAll()
       for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
         if ((rows.notRun(row)?.missed ?? 0) > 0) this.synchronize(this.handleAt(row))
       }
     }
     rows.parts.isWholeOnly = isWholeOnly
+  }
+
+  #flushAll(): void {
+    for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
 
   get isObserved(): boolean {

@@ -9,6 +9,7 @@ import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
 import type { EventBatch } from '../engine/event-batch.ts'
 import type { EventFilter } from '../engine/event-filter.ts'
+import type { CountsKind } from '../engine/event-subscriptions.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Generate } from '../engine/executor.ts'
 import type { Preparer } from '../engine/prepare.ts'
@@ -86,6 +87,8 @@ export interface Lane {
 export interface LaneBatches {
   readonly filter?: Pick<EventFilter, 'types' | 'why'>
   next(batch: EventBatch): void
+  /** as in `EventSubscriptions` */
+  readonly countsKind?: CountsKind
 }
 
 /** A crash of the engines of a playback. */
@@ -353,7 +356,7 @@ class Playback {
     const engine = preparer === undefined ? new CoreEngine(options) : new CoreEngine(options, preparer.plugs, preparer)
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
     const { batches } = lane
-    if (batches) engine.eventBatches(batches.filter).subscribe((batch) => batches.next(batch))
+    if (batches) engine.eventBatches(batches.filter, batches.countsKind).subscribe((batch) => batches.next(batch))
     return engine
   }
 }

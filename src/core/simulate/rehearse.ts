@@ -4,7 +4,8 @@
  */
 import type { Task } from '../engine/api.ts'
 import { batchOf, recordOf, type EventBatch } from '../engine/event-batch.ts'
-import type { EngineEvent, HeldReason } from '../engine/events.ts'
+import { DETAIL_TYPES, typeBit } from '../engine/event-filter.ts'
+import type { EngineEvent, EventType, HeldReason } from '../engine/events.ts'
 import type { Compared } from './diff-comparison.ts'
 import { type DiffOptions, LaneComparison } from './diff.ts'
 import {
@@ -30,6 +31,8 @@ export interface RehearseOptions extends PlaybackOptions, Pick<DiffOptions, 'tol
   readonly since?: number
   /** receives events of the rule itself, not of the other rule or variants */
   readonly onEvents?: (events: EventBatch) => void
+  /** types of events that `onEvents` needs; default all */
+  readonly types?: readonly EventType[]
 }
 
 /** Counts what a node did. */
@@ -54,7 +57,7 @@ export interface Rehearsed extends Omit<Played, 'tasks'> {
 
 /** Runs the rehearsal. Throws like `simulate`, and `VALIDATION` for an invalid tolerance. */
 export async function rehearse(rule: RehearsedLane, options: RehearseOptions): Promise<Rehearsed> {
-  const { compareWith, variants = [], source, onEvents, tolerance, player, since, ...playback } = options
+  const { compareWith, variants = [], source, onEvents, types, tolerance, player, since, ...playback } = options
   const nodes = new NodeTally()
   const fired = variants.map(() => 0)
   const comparison = compareWith && new LaneComparison(tolerance)
@@ -75,8 +78,9 @@ export async function rehearse(rule: RehearsedLane, options: RehearseOptions): P
     onEvents?.(events)
     compared(events)
   })
+  const needsRecords = onEvents !== undefined && (types?.some((type) => (typeBit(type) & DETAIL_TYPES) !== 0) ?? true)
   const lanes: Lane[] = [
-    { ...rule, batches: { next: own } },
+    { ...rule, batches: { next: own, ...(!needsRecords && { countsKind: nodes.countsKind }) } },
     ...(compareWith
       ? [{ ...compareWith, name: 'the other rule', batches: { filter: FIRED, next: counted(compare('old')) } }]
       : []),
@@ -108,6 +112,8 @@ function from(since: number, batch: EventBatch): EventBatch | undefined {
 /** What the nodes did in all batches of one kind. */
 interface KindTally {
   times: number
+  /** nothing fires or is held back */
+  readonly isQuiet: boolean
   readonly counts: ReadonlyMap<string, NodeCounts>
   /** states of the nodes afterwards */
   readonly states: ReadonlyMap<string, string>
@@ -148,7 +154,18 @@ class NodeTally {
     if (isFirst) this.#addKinds()
     if (kind === undefined) return
     for (const one of counts.values()) addCounts(this.#byNode, one)
-    if (!isFirst) this.#kinds.set(kind, { times: 0, counts, states: new Map(this.#states) })
+    if (isFirst) return
+    const isQuiet = events.count('fired') + events.count('held') === 0
+    this.#kinds.set(kind, { times: 0, isQuiet, counts, states: new Map(this.#states) })
+  }
+
+  /** Counts a batch of a known kind in which nothing fires. */
+  readonly countsKind = (kind: number, graph: object): boolean => {
+    const known = graph === this.#graph ? this.#kinds.get(kind) : undefined
+    if (known?.isQuiet !== true) return false
+    known.times++
+    this.#latest = known
+    return true
   }
 
   #addKinds(): void {

@@ -85,6 +85,10 @@ function templateClient(http: Http): TemplateApi {
       typed(http.json('PUT', pathOf`/api/templates/${name}`, { body, query, ...conditionOf(ifRevision) })),
     remove: (name, { ifRevision } = {}) =>
       typed(http.json('DELETE', pathOf`/api/templates/${name}`, conditionOf(ifRevision))),
+    publish: (name, version, { ifRevision } = {}) =>
+      typed(
+        http.json('POST', pathOf`/api/templates/${name}/versions/${String(version)}/publish`, conditionOf(ifRevision)),
+      ),
     copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
     get: (name, format, version) =>
       typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format, version } })),

@@ -10,7 +10,7 @@
  * INGEST-6 posts by rules have their own small window, behind posts by clients: rules that trigger each other do not
  *   delay clients, and clients do not delay rules forever
  */
-import { AppError } from '#kernel'
+import { AppError, isRefusal } from '#kernel'
 import type { Followed, TenantLog, UnitSpan } from '#log'
 import type { Write } from '#storage'
 import { machineTimers } from '#platform'
@@ -18,7 +18,7 @@ import type { Forwarding } from '../contract.ts'
 import type { PublishRequest } from './publish-request.ts'
 import { entriesOf, forwarded } from './log-entry.ts'
 import { groupsOf, type Grouped } from './post-group.ts'
-import { isRefusal, type Logged, type SeriesProjector } from './series-projector.ts'
+import type { Logged, SeriesProjector } from './series-projector.ts'
 
 /** Limits for unacknowledged posts: one set for clients, and an equal one for rules. */
 export interface IngestLimits {

@@ -8,7 +8,7 @@
  * PROJECTOR-4 an entry that itself cannot be written is skipped and reported, and does not block later entries
  * PROJECTOR-5 if series and log differ in age when they are opened, they are reconciled and the difference is reported
  */
-import { AppError, messageOf } from '#kernel'
+import { AppError, isRefusal, messageOf } from '#kernel'
 import { LOG_NAME, PARTITION } from '#log'
 import type { Log, LogEntry, Series } from '#storage'
 import { machineTimers } from '#platform'
@@ -330,9 +330,4 @@ async function orRefused(work: Promise<void>, refused: (reason: string) => Promi
     if (!isRefusal(error)) throw error
     await refused(messageOf(error))
   }
-}
-
-/** Returns whether the store rejected the content of a write. Such a write has no effect. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status < 500
 }

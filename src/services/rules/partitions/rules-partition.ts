@@ -3,7 +3,7 @@ import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { TaskAction } from '../batches/batch-schema.ts'
 import type { RulesQuestion } from './rules-question.ts'
-import type { InspectionApi, RulesApi } from '../contract.ts'
+import type { InspectionApi, RehearsalRequest, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
 import type { DataPush } from '../tools/tools-schema.ts'
 
@@ -70,7 +70,15 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
       }
     },
     get rehearsals() {
-      return byTask('rehearsals')
+      const here = byTask('rehearsals')
+      return {
+        ...here,
+        run: async (request: RehearsalRequest) => {
+          const { task } = request
+          const at = typeof task === 'string' ? foreign(task) : undefined
+          return at === undefined ? here.run(request) : ((await ask(at, 'rehearsals', 'run', [request])) as never)
+        },
+      }
     },
     get tools() {
       const { tools } = local

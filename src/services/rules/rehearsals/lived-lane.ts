@@ -73,7 +73,7 @@ export class LivedLane {
       at,
     )
     const { engine } = this.#engine
-    if (batches) engine.eventBatches(batches.filter).subscribe((batch) => batches.next(batch))
+    if (batches) engine.eventBatches(batches.filter, batches.countsKind).subscribe((batch) => batches.next(batch))
   }
 
   /** Throws `VALIDATION` if the rule cannot begin. */

@@ -244,6 +244,9 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
       document === undefined
         ? { ...NAMED, ...given, template, ...(templateVersion !== undefined && { templateVersion }) }
         : withSettings(document, given),
+      {},
+      undefined,
+      true,
     )
     const { settings: own, rule: read } = draft.fields
     return { settings: own, source: draft.source, rule: read, prepared: draft.prepared, task: undefined }

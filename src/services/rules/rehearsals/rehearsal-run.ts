@@ -196,6 +196,7 @@ class PartRun {
       compareWith: this.#compareWith,
       variants: this.#variants,
       onEvents: (events) => this.#note(events),
+      types: [...this.#eventTypes],
       breathe: () => this.#breathe(),
       patience,
       ...(this.#context.generate && { generate: this.#context.generate }),

@@ -1,6 +1,6 @@
 /** Restarts running tasks when metadata that binds their nodes to resources has changed. */
 import { resolveResources } from '#core/spi'
-import { AppError } from '#kernel'
+import { isRefusal } from '#kernel'
 import { walk } from '#storage'
 import { foreignOf } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
@@ -22,7 +22,7 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
       await rules.changes.act(id, { action: 'restart' })
       count++
     } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
     }
   }
   return count
@@ -35,7 +35,7 @@ async function hasOtherBinding({ maker, context }: TenantRules, task: TaskRecord
     const resolved = new Set(await resolveResources(task.id, prepared, context.ports))
     return resolved.size !== task.resourceIds.length || task.resourceIds.some((id) => !resolved.has(id))
   } catch (error) {
-    if (error instanceof AppError && error.status < 500) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }

@@ -59,7 +59,7 @@ export class TaskMaker {
   }
 
   /** `rights`: those of the author, for a rule without a template */
-  async make(specification: unknown, options: CheckOptions = {}, rights?: Rights): Promise<Draft> {
+  async make(specification: unknown, options: CheckOptions = {}, rights?: Rights, takesDrafts = false): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -78,7 +78,7 @@ export class TaskMaker {
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion)
+    const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion, takesDrafts)
     const posted = { form: 'template', conf, template, templateVersion: version, rights: own } as const
     return this.#counted([source.document, specification], () =>
       this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),

@@ -23,6 +23,13 @@ export const CHECKS = {
   returnWarnings: Type.Optional(Flag),
 }
 
+const DRAFT = {
+  draft: Type.Optional(
+    Type.Boolean({ description: 'store a version that runs only in rehearsals until it is published' }),
+  ),
+  note: Type.Optional(Type.String({ maxLength: 2_000, description: 'why the version is made' })),
+}
+
 const route = routesOf<RulesApi>()
 const specification = unread<TemplateSpecification>(TemplateSpecificationSchema)
 const entity = { 200: TemplateEntitySchema }
@@ -40,9 +47,9 @@ export const TEMPLATE_ROUTES = [
     method: 'POST',
     path: '/api/templates',
     scope: 'author',
-    summary: 'Store a template',
+    summary: 'Store a template; without draft=true it needs the scope publish',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, ...DRAFT },
     answers: { 201: CreatedTemplateSchema },
     handler: async ({ api, query, body, request, reply }) => {
       const created = await api.templates.create(body, query)
@@ -70,7 +77,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PATCH',
     path: '/api/templates',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Raise the versions of plugs in templates',
     query: TEMPLATE_LISTING,
     otherQuery: TAG_PARAMETERS,
@@ -105,9 +112,9 @@ export const TEMPLATE_ROUTES = [
     method: 'PUT',
     path: '/api/templates/:name',
     scope: 'author',
-    summary: 'Replace a template',
+    summary: 'Replace a template, or store a draft; without draft=true it needs the scope publish',
     body: specification,
-    query: { ...CHECKS, ...REHEARSE },
+    query: { ...CHECKS, ...DRAFT, ...REHEARSE },
     isConditional: true,
     answers: entity,
     handler: async ({ api, params, query, body, request, reply }) => {
@@ -117,9 +124,21 @@ export const TEMPLATE_ROUTES = [
     },
   }),
   route({
+    method: 'POST',
+    path: '/api/templates/:name/versions/:version/publish',
+    scope: 'publish',
+    summary: 'Make a draft the version of which new tasks are made; running tasks stay as they are',
+    isConditional: true,
+    answers: entity,
+    handler: async ({ api, params, request, reply }) => {
+      const condition = await revisionCondition(request, () => api.templates.get(params.name))
+      return withTag(reply, await api.templates.publish(params.name, Number(params.version), condition))
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/api/templates/:name',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Delete an unused template',
     isConditional: true,
     answers: { 204: Type.Null() },
@@ -132,7 +151,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PATCH',
     path: '/api/templates/:name',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Copy a template',
     query: { newName: name },
     answers: entity,
@@ -150,7 +169,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PUT',
     path: '/api/discoveryTemplate',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Choose the template that discovery uses',
     query: { name },
     answers: { 204: Type.Null() },
