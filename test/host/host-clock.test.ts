@@ -114,7 +114,7 @@ describe('the time of a host', () => {
     machine.clock.now()
     expect(machine.clock.follow()).toBe(HOUR)
     expect(machine.clock.now()).toBe(machine.wall)
-    expect(machine.warned.at(-1)).toContain('its time moved forward by 3600 s')
+    expect(machine.warned.at(-1)).toContain('it moved forward by 3600 s')
   })
 
   it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stalls, and is never behind', () => {

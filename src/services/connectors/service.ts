@@ -1,4 +1,4 @@
-/** The connectors of one tenant: their documents in its store, and those that run. */
+/** The connectors of one tenant: their documents in its store, and the running connectors. */
 import {
   AppError,
   type Caller,
