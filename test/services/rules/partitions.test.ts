@@ -14,7 +14,7 @@ it('a task is rehearsed in its own partition, which keeps its inputs', async () 
       return 'there'
     },
   }
-  const api = acrossPartitions(local, { user: 'u' } as never, partition as never)
+  const api = acrossPartitions(local, { user: 'u' } as never, partition)
   const ids = Array.from({ length: 20 }, (_, i) => `t${i}`)
   for (const task of ids) {
     const isHere = partitionOfTask(task, 2) === 0

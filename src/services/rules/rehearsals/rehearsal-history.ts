@@ -50,8 +50,8 @@ export function historyAnswers(history: RehearsalHistory): { readonly answer: As
 
 export function historyBehind(ask: AskHistory, keepsInputs: boolean): RehearsalHistory {
   const asking =
-    <Args extends readonly unknown[], Answer>(method: string) =>
-    (...args: Args) =>
+    <Answer>(method: string) =>
+    (...args: readonly unknown[]) =>
       ask(method, args) as Promise<Answer>
   const source: KeptSource = {
     open: asking('open'),
