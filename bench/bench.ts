@@ -87,7 +87,6 @@ function exitCode(failed: readonly string[]): number {
   return 1
 }
 
-/** Command line of the benchmarks. */
 interface Options extends Scope {
   rounds: number
   only: readonly string[]

@@ -9,6 +9,8 @@ import { auditClient } from '#services/audit/client'
 import type { AuditApi } from '#services/audit/contract'
 import { brokerClient } from '#services/broker/client'
 import type { BrokerApi } from '#services/broker/contract'
+import { connectorsClient } from '#services/connectors/client'
+import type { ConnectorsApi } from '#services/connectors/contract'
 import { converterClient } from '#services/converter/client'
 import type { ConverterApi } from '#services/converter/contract'
 import { functionsClient, type FunctionsClient } from '#services/functions/client'
@@ -38,7 +40,7 @@ export type ClientCredentials = { readonly key: string; readonly secret: string 
 export interface ClientOptions {
   /** of the host, such as `http://127.0.0.1:8080`; with the prefix, when it is mounted below one */
   readonly url: string
-  /** none for a host, or a server in front of it, that asks for none */
+  /** none if neither the host nor a server in front of it requires credentials */
   readonly credentials?: ClientCredentials
   /** default: that of the platform */
   readonly fetch?: typeof globalThis.fetch
@@ -51,6 +53,7 @@ export interface Client {
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
   readonly converter: ConverterApi
+  readonly connectors: ConnectorsApi
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
@@ -78,6 +81,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     alarms: alarmsClient(http),
     broker: brokerClient(http),
     converter: converterClient(http),
+    connectors: connectorsClient(http),
     queries: queriesClient(http),
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),

@@ -51,7 +51,7 @@ function flat(uuid: string): string {
 /** How long a simulation waits, in real ms, for an asynchronous plug before virtual time goes on without it. */
 const PATIENCE_MS = 5000
 
-/** Runs a rule or template over messages in virtual time. The same inputs and seed give the same events. */
+/** Runs a rule or template over messages in virtual time. The same inputs and seed produce the same events. */
 export function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
   return simulateCore(rule, { ...playedHere(), ...options })
 }

@@ -40,6 +40,8 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/work/work-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
   'src/host/transport/remote-models.ts': 'the same, for servers of models',
+  'src/services/connectors/sparkplug/sparkplug-connector.ts':
+    'times of messages to devices, which no simulated broker has',
   'src/services/rules/client.ts': 'runs where no host is',
   'src/services/shared/http/text-body.ts': 'limits of bodies over a socket, which nothing simulates',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',

@@ -380,12 +380,12 @@ console.log((await rules.tools.call('actions', 'log', undefined, long)).result)
     expect(await served.end('SIGTERM')).toBe(0)
   })
 
-  it.skipIf(oldNode === undefined)('says on a Node without SQLite what would be right', () => {
+  it.skipIf(oldNode === undefined)('says on a Node without SQLite a correction', () => {
     const cli = join(library.project, 'node_modules', 'reflexarc', 'dist', 'cli.js')
     const { code, stderr } = run(oldNode ?? '', [cli, 'serve', '--data', 'never'], library.project)
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^error: .* needs the SQLite of Node 24 or newer, .* is Node v2\d\.[^\n]*\n$/),
+      expect.stringMatching(/^error: .* requires the SQLite of Node 24 or newer, .* is Node v2\d\.[^\n]*\n$/),
     ])
     expect(existsSync(join(library.project, 'never'))).toBe(false)
   })

@@ -3,6 +3,7 @@ import type { Measurement } from '../measurement.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
 import { spread, takeover } from './cluster.ts'
+import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
@@ -22,6 +23,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     rehearsal,
+    console,
     spread,
     takeover,
     hostCreate,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AlarmRecord } from '../../src/services/alarms/alarm-record.ts'
 import { keyOf } from '../../src/services/alarms/deduplication.ts'
 import { openCollections } from '../../src/services/alarms/collections.ts'
-import { createAlarmsService } from '../../src/services/alarms/service.ts'
+import { Alarms } from '../../src/services/alarms/service.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { drive, lanes, sampleOf, type CallsSample } from './calls.ts'
@@ -23,7 +23,7 @@ export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promis
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     const store = storage.tenant(TENANT)
-    const service = createAlarmsService({ tenant: TENANT, store, now: Date.now, newId: () => randomUUID() })
+    const service = new Alarms({ tenant: TENANT, store, now: Date.now, newId: () => randomUUID() })
     await service.start()
     const api = service.as({ tenant: TENANT, user: 'bench' })
     const raise = (_lane: unknown, n: number): Promise<unknown> =>

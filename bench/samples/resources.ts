@@ -1,6 +1,6 @@
 /** Sample of the resources service on SQLite: pages of a hundred thousand resources of twenty types. */
 import { randomUUID } from 'node:crypto'
-import { createResourcesService } from '../../src/services/resources/service.ts'
+import { Resources } from '../../src/services/resources/service.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { drive, lanes, sampleOf, type CallsSample } from './calls.ts'
@@ -13,7 +13,7 @@ const PAGES = 1_000
 export function resourcesSample({ count }: { count: number }): Promise<CallsSample> {
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-    const service = createResourcesService({
+    const service = new Resources({
       tenant: 'bench',
       store: storage.tenant('bench'),
       now: Date.now,

@@ -20,7 +20,7 @@ export const alarmEventSensor = definePlug({
   },
   output: {
     alarm: { type: 'object', description: 'the alarm after the event' },
-    eventtype: { type: 'string', description: 'the type of the event' },
+    eventtype: { type: 'string', description: 'type of the event' },
     eventtime: { type: 'string', description: 'time of the event, ISO 8601' },
     changes: { type: 'array', description: 'for updates: attribute, oldValue, newValue and type of each change' },
   },

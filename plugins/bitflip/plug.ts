@@ -6,7 +6,7 @@ export const bitflip = definePlug({
   version: '1.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'A bit that every run flips. It begins at 0, so the first run shows 1.',
+  description: 'A bit that flips with every run. It begins at 0, so the first run shows 1.',
   category: 'Test',
   parameters: [],
   states: ['0', '1'],

@@ -37,7 +37,7 @@ export const isWeekday = definePlug({
   ...COMPARISON,
   ...ZONE,
   name: 'isWeekday',
-  description: 'TRUE when it is Monday to Friday in a time zone.',
+  description: 'TRUE from Monday to Friday in a time zone, otherwise FALSE.',
   input: { timeZone: ZONE_INPUT },
   execute({ prepared, now }) {
     const rawData = calendarOf(prepared, now)
@@ -49,7 +49,7 @@ export const isWeekend = definePlug({
   ...COMPARISON,
   ...ZONE,
   name: 'isWeekend',
-  description: 'TRUE when it is Saturday or Sunday in a time zone.',
+  description: 'TRUE on Saturday and Sunday in a time zone, otherwise FALSE.',
   input: { timeZone: ZONE_INPUT },
   execute({ prepared, now }) {
     const rawData = calendarOf(prepared, now)
@@ -61,7 +61,7 @@ export const isHour = definePlug({
   ...COMPARISON,
   ...ZONE,
   name: 'isHour',
-  description: 'TRUE during one hour of the day in a time zone.',
+  description: 'TRUE during one hour of the day in a time zone, otherwise FALSE.',
   input: {
     hour: { type: 'integer', mandatory: true, description: 'the hour, 0 to 23', example: 18 },
     timeZone: ZONE_INPUT,
@@ -78,7 +78,7 @@ export const isMonth = definePlug({
   ...COMPARISON,
   ...ZONE,
   name: 'isMonth',
-  description: 'TRUE during one month of the year in a time zone.',
+  description: 'TRUE during one month of the year in a time zone, otherwise FALSE.',
   input: {
     month: { type: 'integer', mandatory: true, description: 'the month, 1 to 12', example: 12 },
     timeZone: ZONE_INPUT,

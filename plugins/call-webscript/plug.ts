@@ -25,7 +25,7 @@ export function callWebscriptPlugs(webscripts?: WebscriptPort): readonly Plug[] 
       },
       path: { type: 'string', defaultValue: '/', description: 'path of the request', example: '/boilers' },
       query: { type: 'object', description: 'query parameters by name', example: { floor: 2 } },
-      body: { type: 'any', description: 'body: text, or anything else as JSON', example: { temperature: 93 } },
+      body: { type: 'any', description: 'body: text; other values are sent as JSON', example: { temperature: 93 } },
     },
     touches: ({ name }) => (name === undefined ? [] : [`webscript ${name}`]),
     output: {

@@ -20,7 +20,12 @@ export const hysteresis = definePlug({
       example: 'temperature',
     },
     enter: { type: 'double', mandatory: true, description: 'beyond this it becomes On', example: 80 },
-    leave: { type: 'double', mandatory: true, description: 'back beyond this it becomes Off', example: 75 },
+    leave: {
+      type: 'double',
+      mandatory: true,
+      description: 'beyond this, in the other direction, it becomes Off',
+      example: 75,
+    },
   },
   output: {
     value: { type: 'double', description: 'the current number' },

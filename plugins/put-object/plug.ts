@@ -21,7 +21,7 @@ export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
       content: {
         type: 'any',
         mandatory: true,
-        description: 'content: text, or anything else as JSON',
+        description: 'content: text; other values are stored as JSON',
         example: { hot: true },
       },
       contentType: {

@@ -182,7 +182,6 @@ function markdownTable(rows: readonly (readonly string[])[]): readonly string[] 
   return [String(head), `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...body]
 }
 
-/** Draws a log-log plot as SVG, so that curves of equal relative slope are parallel. */
 interface Plot {
   title: string
   x: string
@@ -204,6 +203,7 @@ const TOP = 40
 const BOTTOM = 130
 const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']
 
+/** Draws a log-log plot as SVG, so that curves of equal relative slope are parallel. */
 function plotSvg({ title, x, y, series }: Plot): string {
   const points = series.flatMap((one) => one.points)
   const right = WIDTH - RIGHT

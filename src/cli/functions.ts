@@ -141,7 +141,6 @@ Examples:
   )
 }
 
-/** Implements `functions init`: writes the files of a new function. */
 interface InitFlags {
   runtime: string
   name?: string

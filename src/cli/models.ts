@@ -129,7 +129,6 @@ function rowOf({
   return [name, `${framework} ${kind}`.trim(), version, status, updatedOn]
 }
 
-/** Implements `models runtime add`: creates a Python environment for a framework. */
 interface RuntimeFlags {
   data?: string
   python: string
@@ -143,6 +142,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   custom: ['dill==0.4.1', 'numpy==2.4.6', 'scipy==1.17.1', 'scikit-learn==1.9.1', 'joblib==1.6.0'],
 }
 
+/** Implements `models runtime add`: creates a Python environment for a framework. */
 async function runRuntimeAdd(framework: string, flags: RuntimeFlags, terminal: Terminal): Promise<0> {
   const data = dataFolder(flags, process.env)
   const parent = process.env[OPTIONS.modelRuntimes.env] || join(data, 'model-runtimes')

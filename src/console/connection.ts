@@ -54,22 +54,11 @@ export function noteFailure(isBusy = false): void {
   failure.value ??= { since: Date.now(), isBusy }
 }
 
-const pauseOf = (number: number): number => Math.min(15_000, 1_000 * 2 ** Math.min(number, 4))
-
-/** Resolves after the pause before attempt `number`: 1 s, 2 s, 4 s ... at most 15 s, or at once when the network returns. */
-export function pauseBefore(number: number, signal: AbortSignal): Promise<void> {
-  const ms = pauseOf(number)
+/** Notes that attempt `number` follows after a pause of 1 s, 2 s, 4 s ... at most 15 s, and returns the pause in ms. */
+export function planAttempt(number: number): number {
+  const ms = Math.min(15_000, 1_000 * 2 ** Math.min(number, 4))
   nextAttempt.value = Date.now() + ms
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      removeEventListener('online', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    addEventListener('online', done)
-    signal.addEventListener('abort', done, { once: true })
-  })
+  return ms
 }
 
 /** Keeps the time, and asks whether the host is well after a failure. Returns how to stop. */
@@ -86,9 +75,7 @@ export function startClock(probe: () => Promise<Response>): () => void {
       } catch {
         noteFailure()
       }
-      const pause = pauseOf(failures++)
-      next = Date.now() + pause
-      if (failure.value !== null) nextAttempt.value = next
+      next = failure.value === null ? 0 : Date.now() + planAttempt(failures++)
     }
   }
   const timer = setInterval(() => void tick(), 1_000)

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from './words/errors.ts'
-import { pauseBefore, restored } from './connection.ts'
+import { planAttempt, restored } from './connection.ts'
 
 export interface Loaded<T> {
   /** undefined until the first answer */
@@ -63,6 +63,20 @@ export async function follow(open: (signal: AbortSignal) => Promise<void>, signa
       // the connection's state says it; the next attempt follows
     }
     if (Date.now() - begun > 5_000) attempt = 0
-    if (!signal.aborted) await pauseBefore(attempt, signal)
+    if (!signal.aborted) await pause(planAttempt(attempt), signal)
   }
+}
+
+/** Ends early when the network returns. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      removeEventListener('online', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    addEventListener('online', done)
+    signal.addEventListener('abort', done, { once: true })
+  })
 }

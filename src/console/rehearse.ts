@@ -1,5 +1,5 @@
 /** Runs rehearsals, and waits for results that arrive after the first response. */
-import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
+import type { QueuedRehearsal, Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { api } from './session.ts'
 
 const PAUSE = 400
@@ -10,7 +10,15 @@ export async function rehearse(
   signal: AbortSignal,
   progress: (done: number) => void = () => {},
 ): Promise<Rehearsal> {
-  const first = await api.rules.rehearsals.run(request)
+  return settled(await api.rules.rehearsals.run(request), signal, progress)
+}
+
+/** Waits for a rehearsal that goes on after the first response. */
+export async function settled(
+  first: Rehearsal | QueuedRehearsal,
+  signal: AbortSignal,
+  progress: (done: number) => void = () => {},
+): Promise<Rehearsal> {
   let answer = 'uri' in first ? await api.rules.rehearsals.get(first.id) : first
   while (answer.status === 'running') {
     progress(answer.progress)

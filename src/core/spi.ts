@@ -1,6 +1,7 @@
 /** Exports the engine for code built around it: the host, the services, the test kit and the bench. */
 export type { Outcome } from './engine/call-plug.ts'
 export type { Counts } from './engine/counts.ts'
+export { recordOf } from './engine/event-batch.ts'
 export type { Generate } from './engine/executor.ts'
 export type { Reply } from './engine/journal.ts'
 export type { LiveTask } from './engine/live-task.ts'
@@ -60,7 +61,7 @@ export {
   type PlaybackHooks,
   type Played,
 } from './simulate/playback.ts'
-export { type NodeCounts, rehearse, type RehearsedLane, type RehearseOptions } from './simulate/rehearse.ts'
+export { addCounts, type NodeCounts, rehearse, type RehearsedLane, type RehearseOptions } from './simulate/rehearse.ts'
 export { sweepValues } from './simulate/sweep-values.ts'
 export { type SweepVariant, sweepVariants } from './simulate/sweep.ts'
 export { isAffectedBy, isDowntimeSensitive } from './task/downtime.ts'

@@ -89,7 +89,7 @@ export class Certificates {
       for (const server of this.#servers) server.setSecureContext(pair)
       this.#options.logger.warn(`The certificate ${this.#files.cert} changed; new connections use it`)
     } catch (error) {
-      const problem = `The certificate that is in use stays: ${messageOf(error)}`
+      const problem = `The previous certificate stays in use: ${messageOf(error)}`
       if (problem !== this.#problem) this.#options.logger.error(problem)
       this.#problem = problem
     }
@@ -137,7 +137,9 @@ async function readPair(files: TlsFiles): Promise<Pair> {
     `--tls-key: ${files.key} is not a private key in PEM without a passphrase; write a file with -----BEGIN PRIVATE KEY-----`,
   )
   if (!certificate.checkPrivateKey(privateKey))
-    throw unusable(`--tls-key: ${files.key} is not the key of ${files.cert}; name the key that it was made for`)
+    throw unusable(
+      `--tls-key: ${files.key} is not the key of ${files.cert}; use the key for which the certificate was issued`,
+    )
   const ca = files.clientCa === undefined ? undefined : await read('--tls-client-ca', files.clientCa)
   if (ca !== undefined) {
     parsed(
@@ -148,7 +150,7 @@ async function readPair(files: TlsFiles): Promise<Pair> {
   const pair = { cert, key, ...(ca !== undefined && { ca }) }
   parsed(
     () => createSecureContext(pair),
-    `--tls-cert: ${files.cert} has a chain that cannot be used; write it in order`,
+    `--tls-cert: ${files.cert} has an unusable chain; write its certificates in order`,
   )
   return pair
 }

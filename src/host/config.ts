@@ -518,7 +518,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
       `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
   if (cluster !== undefined && clientCa !== undefined) {
-    problems.push('--tls-client-ca: hosts of a cluster cannot forward certificates to each other; leave it out')
+    problems.push('--tls-client-ca: hosts of a cluster cannot forward certificates to each other; omit it')
   }
   if (cluster !== undefined && mqtts !== undefined && mqtt === undefined) {
     problems.push('--mqtts: hosts of a cluster forward connections to the --mqtt port of each other; write it too')

@@ -33,7 +33,7 @@ export function openDataFolder(path: string): void {
     throw unusable(path, error)
   }
   const trouble = spaceTrouble(path)
-  if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or name another folder with --data`)
+  if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or set --data to another folder`)
 }
 
 export function spaceTrouble(path: string, stats: SpaceStats = diskStats): string | undefined {
@@ -41,7 +41,7 @@ export function spaceTrouble(path: string, stats: SpaceStats = diskStats): strin
   if (found === undefined || found.blocks === 0) return undefined
   const free = found.bavail * found.bsize
   if (free >= MIN_FREE) return undefined
-  return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are left, and ${MIN_FREE / 1024} are needed; make room`
+  return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are free, and ${MIN_FREE / 1024} KiB are required; free some space`
 }
 
 export type SpaceStats = (
@@ -80,7 +80,7 @@ function isFolder(path: string): boolean {
 }
 
 export function tokenKey(folder: string): Uint8Array {
-  return secretKey(folder, 'token.key', 'tokens of the old one then end')
+  return secretKey(folder, 'token.key', 'its tokens then become invalid')
 }
 
 export function setTokenKey(folder: string, key: Uint8Array): void {
@@ -109,7 +109,7 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key
-  throw new AppError('STORE', `${path} is not a valid key; remove it to have a new one created (${loss})`)
+  throw new AppError('STORE', `${path} is not a valid key; remove it, and the host creates another one (${loss})`)
 }
 
 export function randomKey(): Uint8Array {
@@ -143,9 +143,9 @@ function syncNames(folder: string): void {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EACCES', 'this user has no right to write there'],
-  ['EPERM', 'this user has no right to write there'],
-  ['EROFS', 'it is on a disk that cannot be written'],
+  ['EACCES', 'this user is not allowed to write there'],
+  ['EPERM', 'this user is not allowed to write there'],
+  ['EROFS', 'its disk is read-only'],
   ['ENOENT', 'folders cannot be created there'],
   ['ENOTDIR', 'a part of the path is a file'],
   ['EEXIST', 'a file has that name'],
@@ -155,7 +155,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function unusable(path: string, cause: unknown): AppError {
   const { code = '' } = cause as NodeJS.ErrnoException
   const reason = REASONS.get(code) ?? messageOf(cause)
-  const remedy = `${code === 'ENOSPC' ? 'make room, or ' : ''}name another one with --data`
+  const remedy = `${code === 'ENOSPC' ? 'free some space, or ' : ''}set --data to another one`
   return new AppError('STORE', `The data folder ${path} cannot be used: ${reason}; ${remedy}`, {
     cause,
   })

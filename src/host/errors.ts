@@ -51,7 +51,8 @@ export function errorHandler(errorBody: ErrorBody) {
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')
-    else if (failure.code === 'UNAVAILABLE') request.log.warn({ err: thrown, id: request.id }, 'the store is away')
+    else if (failure.code === 'UNAVAILABLE')
+      request.log.warn({ err: thrown, id: request.id }, 'the store is unavailable')
     else if (request.log.level === 'debug')
       request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
     return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))
@@ -68,7 +69,7 @@ function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest):
   if (failure.code === 'BODY_TOO_LARGE') {
     return {
       ...failure,
-      error: `The body is larger than the ${request.routeOptions.bodyLimit} bytes that are read here`,
+      error: `The body exceeds the limit of ${request.routeOptions.bodyLimit} bytes`,
     }
   }
   return failure.code === 'MEDIA_TYPE' ? { ...failure, error: unreadType(request) } : failure

@@ -9,6 +9,7 @@ export interface Gauges {
   watchTotal(name: string, read: () => number): void
   watchReadings(reason: ReadingReason, read: () => number): void
   watchKept(read: () => Kept): void
+  watchConnectors(read: () => ConnectorFigures): void
   watchClock(read: () => ClockFigures): void
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
@@ -44,6 +45,14 @@ export interface Kept {
   readonly bytes: number
   readonly messages: number
   readonly oldest: number | undefined
+}
+
+/** Records that wait for connectors, and totals since the start of the process. */
+export interface ConnectorFigures {
+  readonly lag: number
+  readonly accepted: number
+  readonly rejected: number
+  readonly retried: number
 }
 
 export type ByStatus = Readonly<Record<string, number>>

@@ -20,7 +20,7 @@ export function healthRoutes(app: FastifyInstance, { probe, warnings, isReady = 
     response: { '2xx': STATUS, 503: STATUS },
   }
   const config = { scope: 'public' } as const
-  const live = { ...schema, summary: 'Whether the process answers', response: { '2xx': STATUS } }
+  const live = { ...schema, summary: 'Whether the process responds', response: { '2xx': STATUS } }
   app.get('/live', { config, schema: live }, () => ({ status: 'ok' }))
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!isReady()) return reply.code(503).send({ status: 'starting' })
@@ -28,17 +28,17 @@ export function healthRoutes(app: FastifyInstance, { probe, warnings, isReady = 
       const troubles = await probe()
       const warned = isFromHere(request) ? warnings() : []
       if (troubles.length === 0) return { status: 'ok', ...(warned.length > 0 && { warnings: warned }) }
-      request.log.error({ troubles }, 'the host is not well')
+      request.log.error({ troubles }, 'the host is unhealthy')
       reply.code(503)
       return { status: 'failing', ...(isFromHere(request) && { troubles }) }
     } catch (error) {
-      request.log.error({ err: error }, 'the host is not well')
+      request.log.error({ err: error }, 'the host is unhealthy')
       reply.code(503)
       return { status: 'failing' }
     }
   }
-  app.get('/health', { config, schema: { ...schema, summary: 'Whether the host works' } }, answer)
-  app.get('/ready', { config, schema: { ...schema, summary: 'Whether the host can answer requests' } }, answer)
+  app.get('/health', { config, schema: { ...schema, summary: 'Whether the host is healthy' } }, answer)
+  app.get('/ready', { config, schema: { ...schema, summary: 'Whether the host can process requests' } }, answer)
 }
 
 const STATUS = {

@@ -77,8 +77,8 @@ export class HostClock {
     if (behind < JUMP_MS) return
     const what =
       time > most
-        ? `this host's time leads by at most ${MAX_LEAD_MS / 1000} s, and the affected tasks use a clock of their own`
-        : "this host's time goes on from there, and is a tenth slower until both are the same"
+        ? `the time of this host is at most ${MAX_LEAD_MS / 1000} s ahead, and the affected tasks use separate clocks`
+        : 'the time of this host continues from there, and runs a tenth slower until both agree'
     this.#logger?.warn(`stored times are ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
   }
 
@@ -95,7 +95,7 @@ export class HostClock {
     this.#time = this.#wall
     const change = this.#wall - before
     this.#logger?.warn(
-      `the operator has this host follow the clock of the machine: its time went ${change < 0 ? 'back' : 'forward'} by ${seconds(change)} s`,
+      `an operator set the time of this host to the clock of the machine: it moved ${change < 0 ? 'back' : 'forward'} by ${seconds(change)} s`,
     )
     return change
   }
@@ -115,12 +115,12 @@ export class HostClock {
     const problems: string[] = []
     if (this.leadMs >= JUMP_MS) {
       problems.push(
-        `this host's time is ${seconds(this.leadMs)} s ahead of the clock of the machine; it loses a tenth of the time that passes until both are the same, or all at once by reflexarc clock --follow`,
+        `the time of this host is ${seconds(this.leadMs)} s ahead of the clock of the machine; it runs a tenth slower until both agree, or follows at once with reflexarc clock --follow`,
       )
     }
     if (this.#unconfirmed > 0) {
       problems.push(
-        `the clock of the machine went forward by ${seconds(this.#unconfirmed)} s, which ${this.#witness} has not confirmed: this host does not follow it; set the clock right, or say reflexarc clock --follow`,
+        `the clock of the machine moved forward by ${seconds(this.#unconfirmed)} s, which ${this.#witness} has not confirmed: this host does not follow it; correct the clock, or run reflexarc clock --follow`,
       )
     }
     return problems
@@ -135,7 +135,7 @@ export class HostClock {
       this.#unconfirmed += jump
       this.#steppedAt = this.#monotonic
       this.#logger?.warn(
-        `the clock of the machine went forward by ${seconds(jump)} s, or the machine slept: this host follows when ${this.#witness} has confirmed it`,
+        `the clock of the machine moved forward by ${seconds(jump)} s, or the machine slept: this host follows once ${this.#witness} has confirmed it`,
       )
     } else if (jump > 0) this.#tellForward(jump)
     // the clock was stepped back: reduce the unconfirmed step
@@ -150,13 +150,13 @@ export class HostClock {
 
   #tellForward(step: number): void {
     this.#logger?.warn(
-      `the clock of the machine went forward by ${seconds(step)} s, or the machine slept: what was due meanwhile follows each task's \`misfire\``,
+      `the clock of the machine moved forward by ${seconds(step)} s, or the machine slept: \`misfire\` of each task determines what happens to missed ticks`,
     )
   }
 
   #tellLead(jump: number): void {
     this.#logger?.warn(
-      `the clock of the machine was set back by ${seconds(jump)} s: this host's time goes on, now ${seconds(this.leadMs)} s ahead of it, and is a tenth slower until both are the same`,
+      `the clock of the machine was set back by ${seconds(jump)} s: the time of this host continues, now ${seconds(this.leadMs)} s ahead, and runs a tenth slower until both agree`,
     )
   }
 }

@@ -43,7 +43,7 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, over
     const first = await firstPair(composed.keyPairs, config)
     if (first.origin === 'made') {
       if (onFirstPair === undefined)
-        app.log.warn('a first key pair was made, but `onFirstPair` is missing: its secret is lost')
+        app.log.warn('the first key pair was created, but `onFirstPair` is missing, so its secret is lost')
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })

@@ -88,7 +88,7 @@ export class InternalClient {
       size += piece.length
       if (size <= MAX_BYTES) continue
       over.abort()
-      throw failed(`the answer has more than ${MAX_BYTES} bytes; request less`)
+      throw failed(`the response has more than ${MAX_BYTES} bytes; request less`)
     }
     const received = Object.entries(answer.headers).flatMap(([name, value]): (readonly [string, string])[] =>
       value === undefined ? [] : [value].flat().map((one) => [name, String(one)] as const),

@@ -45,7 +45,7 @@ function readPayload(text: string): Payload {
 export function unreadType({ headers }: FastifyRequest): string {
   const given = headers['content-type']?.slice(0, 100)
   const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
-  return `This address does not read ${found}; send application/json`
+  return `This route does not accept ${found}; send application/json`
 }
 
 function checkBody(
@@ -61,12 +61,12 @@ function checkBody(
   }
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     reply.header('accept-encoding', 'identity')
-    const error = `This address does not read the content encoding ${coding.slice(0, 100)}; send the body as it is`
+    const error = `This route does not accept the content encoding ${coding.slice(0, 100)}; send the body without encoding`
     return done(new AppError('MEDIA_TYPE', error))
   }
   // routes for tenant content read bytes
   if (routeOptions.config.isTenantContent === true) return done()
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   if (UTF_8.has(charset.toLowerCase())) return done()
-  done(new AppError('MEDIA_TYPE', `This address does not read the charset ${charset.slice(0, 100)}; send UTF-8`))
+  done(new AppError('MEDIA_TYPE', `This route does not accept the charset ${charset.slice(0, 100)}; send UTF-8`))
 }

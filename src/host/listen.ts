@@ -40,10 +40,10 @@ function named(host: string): string {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'something listens there already; choose another --port, or 0 for any'],
-  ['EACCES', 'this user may not listen there; choose a --port from 1024'],
-  ['EADDRNOTAVAIL', 'this machine has no such address; choose another --host'],
-  ['ENOTFOUND', 'no machine has that name; choose another --host'],
+  ['EADDRINUSE', 'the port is in use; choose another --port, or 0 for any free port'],
+  ['EACCES', 'this user may not listen on this port; choose a --port from 1024'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address; choose another --host'],
+  ['ENOTFOUND', 'the name is unknown; choose another --host'],
 ])
 
 function cannotListen({ host, port }: Address, cause: unknown): AppError {

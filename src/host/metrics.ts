@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '#kernel'
 import { isFromHere } from './auth/authenticate.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Gauges, Kept, Ways, Work } from './gauges.ts'
+import type { ConnectorFigures, Gauges, Kept, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
@@ -14,12 +14,11 @@ const LOOK = 10
 const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const COUNTED = {
-  inputs: 'Messages and pushes that tasks took',
-  steps: 'Messages, timers, commands and late answers that tasks took, once for each task',
+  inputs: 'Messages and pushes that tasks processed',
+  steps: 'Messages, timers, commands and late results that tasks processed, once for each task',
   firings: 'Triggers that fired',
   held: 'Triggers that were held back by a cool-down, an overlap or a full queue',
-  dropped:
-    'Messages and calls of actuators that were dropped because too many waited, or because their tasks want it so',
+  dropped: 'Messages and actuator calls that were dropped because too many waited, or by a setting of their task',
 } as const satisfies Record<keyof Work, string>
 
 export class Metrics {
@@ -29,7 +28,7 @@ export class Metrics {
   readonly #lag: LoopDelay = monitorEventLoopDelay({ resolution: LOOK })
 
   constructor() {
-    const about = 'Time from the first byte of a request to the last of its answer'
+    const about = 'Time from the first byte of a request to the last byte of its response'
     this.#requests = new RequestTimes('reflexarc_http_request_seconds', about, REQUEST)
     this.#registry.registerMetric(this.#requests.asMetric)
     this.gauges = makeGauges(this.#registry)
@@ -65,7 +64,7 @@ export function metricsRoute(app: FastifyInstance, metrics: Metrics, tenant?: st
   const config = { scope: 'read', isOpenHere: true } as const
   app.get('/metrics', { config, schema: { hide: true } }, async (request, reply) => {
     if (tenant !== undefined && request.tenant !== tenant && !isFromHere(request)) {
-      throw new AppError('FORBIDDEN', `The metrics are those of all tenants; use a key of the tenant ${tenant}`)
+      throw new AppError('FORBIDDEN', `The metrics cover all tenants; use a key of the tenant ${tenant}`)
     }
     const text = await metrics.text()
     return reply.type(metrics.contentType).send(text)
@@ -76,7 +75,7 @@ function makeGauges(registry: Registry): Gauges {
   const registers = [registry]
   const plugs = new Histogram({
     name: 'reflexarc_plug_seconds',
-    help: 'Time until a plug that does not answer at once has answered',
+    help: 'Time until a plug that does not return at once has returned',
     buckets: SHORT,
     registers,
   })
@@ -84,7 +83,7 @@ function makeGauges(registry: Registry): Gauges {
   registry.registerMetric(
     new Gauge({
       name: 'reflexarc_queue_depth',
-      help: 'Things that wait in a queue',
+      help: 'Entries that wait in a queue',
       labelNames: ['queue'],
       registers: [],
       collect() {
@@ -92,8 +91,8 @@ function makeGauges(registry: Registry): Gauges {
       },
     }),
   )
-  const totals = countedBy(registry, 'reflexarc_things_total', 'thing', 'Things that services count')
-  const about = 'Readings that were not taken as they came, by why; all but those with a bad time once for each task'
+  const totals = countedBy(registry, 'reflexarc_things_total', 'thing', 'Occurrences that services count')
+  const about = 'Readings with special treatment, by reason; except for those with a bad time, once for each task'
   const readings = countedBy(registry, 'reflexarc_readings_total', 'reason', about)
   return {
     plugTook: (ms) => plugs.observe(ms / 1000),
@@ -104,6 +103,7 @@ function makeGauges(registry: Registry): Gauges {
     watchTotal: (name, read) => void totals.set(name, read),
     watchReadings: (reason, read) => void readings.set(reason, read),
     watchKept: (read) => watchKept(registry, read),
+    watchConnectors: (read) => watchConnectors(registry, read),
     watchClock: (read) => watchClock(registry, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
@@ -146,7 +146,7 @@ function watchWays(registry: Registry, read: () => Ways): void {
   registry.registerMetric(
     new Counter({
       name: 'reflexarc_task_messages_total',
-      help: 'Messages that tasks took, once for each task, by the way that they took; plain ones by why',
+      help: 'Messages that tasks processed, once for each task, by path; for the general path also by reason',
       labelNames: ['way', 'why'],
       registers: [],
       collect() {
@@ -178,11 +178,11 @@ function watchTasks(registry: Registry, read: Parameters<Gauges['watchTasks']>[0
 
 function watchKept(registry: Registry, read: () => Kept): void {
   const figures = [
-    ['reflexarc_kept_inputs_bytes', 'Bytes of inputs that are kept', ({ bytes }: Kept) => bytes],
-    ['reflexarc_kept_inputs_messages', 'Messages among inputs that are kept', ({ messages }: Kept) => messages],
+    ['reflexarc_kept_inputs_bytes', 'Bytes of kept inputs', ({ bytes }: Kept) => bytes],
+    ['reflexarc_kept_inputs_messages', 'Messages among kept inputs', ({ messages }: Kept) => messages],
     [
       'reflexarc_kept_inputs_oldest_seconds',
-      'Arrival of the oldest input that is kept, as Unix time',
+      'Arrival of the oldest kept input, as Unix time',
       ({ oldest }: Kept) => (oldest === undefined ? undefined : oldest / 1000),
     ],
   ] as const
@@ -202,12 +202,38 @@ function watchKept(registry: Registry, read: () => Kept): void {
   }
 }
 
+function watchConnectors(registry: Registry, read: () => ConnectorFigures): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_connector_lag',
+      help: 'Records that wait for sources at their brokers, and items that wait for sinks',
+      registers: [],
+      collect() {
+        this.set(read().lag)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: 'reflexarc_connector_records_total',
+      help: 'Records of sources and sinks by result; retried: tries after an error of a connection',
+      labelNames: ['result'],
+      registers: [],
+      collect() {
+        const { lag: _lag, ...results } = read()
+        this.reset()
+        for (const [result, count] of Object.entries(results)) this.inc({ result }, count)
+      },
+    }),
+  )
+}
+
 function watchClock(registry: Registry, read: Parameters<Gauges['watchClock']>[0]): void {
   const figures = [
     ['reflexarc_clock_lead_seconds', "How far the host's time is ahead of the clock of its machine", 'leadMs'],
     [
       'reflexarc_clock_unconfirmed_seconds',
-      'By how much the clock of the machine went forward without that another clock has confirmed it',
+      'Forward step of the clock of the machine that another clock has not confirmed',
       'unconfirmedMs',
     ],
   ] as const
@@ -240,7 +266,7 @@ function watchCommits(registry: Registry, read: Parameters<Gauges['watchCommits'
   registry.registerMetric(
     new Gauge({
       name: 'reflexarc_last_commit_seconds',
-      help: 'Time that the last commit of storage took',
+      help: 'Duration of the last commit of storage',
       registers: [],
       collect() {
         this.set(read().lastCommitMs / 1000)
@@ -253,7 +279,7 @@ function processFigures(registry: Registry, lag: LoopDelay): void {
   registry.registerMetric(
     new Gauge({
       name: 'reflexarc_loop_lag_seconds',
-      help: 'How late the event loop came to its work, since the last scrape',
+      help: 'Delay of the event loop since the last scrape',
       labelNames: ['quantile'],
       registers: [],
       collect() {

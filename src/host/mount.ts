@@ -192,7 +192,12 @@ function stopping(): AppError {
 function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()
-    done(new AppError('NOT_FOUND', 'This origin serves only webscripts and public objects; the API has another one'))
+    done(
+      new AppError(
+        'NOT_FOUND',
+        'This origin serves only webscripts and public objects; call the API at its own origin',
+      ),
+    )
   })
 }
 
@@ -227,7 +232,7 @@ function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, d
   const read = isConditional ? CONDITIONS.slice(0, 2) : []
   const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
   if (unread === undefined) return done()
-  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; leave it out`))
+  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; omit it`))
 }
 
 function logRequests(app: FastifyInstance): void {
@@ -247,7 +252,7 @@ function wantsPage({ headers }: FastifyRequest): boolean {
 }
 
 const ROOT_SCHEMA = {
-  summary: 'What this host serves',
+  summary: 'Services of this host',
   tags: ['host'],
   response: {
     200: {

@@ -13,7 +13,7 @@ const RUN = { data: [[{ resource: 'boiler-1', ...MESSAGE }]], conf: { resource: 
 const CALL = { properties: { condition: 'pump == true' }, streamData: { pump: true } }
 const LOG_CALL = { properties: { level: 'WARN', message: 'the boiler is hot' } }
 const CONSTRAINT = {
-  name: 'Boilers have a place',
+  name: 'Boilers have a location',
   attributes: [{ name: 'room', required: false, type: { type: 'string', minLength: 1 } }],
 }
 const CONVERTER = {
@@ -45,7 +45,23 @@ const SUBSCRIPTION = {
   filters: [{ prefix: 'inspections/', suffix: '.json', events: ['put'] }],
 }
 
+const SOURCE = {
+  type: 'kafka',
+  connection: { brokers: ['kafka.example.com:9092'], tls: true },
+  topics: ['plant'],
+  map: { resource: 'key', timestamp: '/at', unit: 's' },
+  start: 'earliest',
+}
+const SINK = {
+  type: 'kafka',
+  connection: { brokers: ['kafka.example.com:9092'], tls: true },
+  topic: 'alarms',
+  select: { items: 'alarms', prefix: 'boiler-' },
+}
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  putSource: SOURCE,
+  putSink: SINK,
   putVaultV1Secret: { value: 'a token of another service' },
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,

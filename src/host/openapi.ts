@@ -19,7 +19,7 @@ const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', size
 /** Must be called before the routes are added. A server that already has an API page keeps its own. */
 export async function describeApi(app: FastifyInstance, services: readonly Described[]): Promise<void> {
   if (app.hasDecorator('swagger')) {
-    app.log.warn('this server has an API page already; that of the host is left out')
+    app.log.warn('this server already has an API page; the page of the host is omitted')
     return
   }
   await app.register(fastifySwagger, {
@@ -33,7 +33,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
       tags: [
         ...services.map(({ name, description }) => ({ name, description })),
         { name: 'auth', description: 'Keys, devices and sessions' },
-        { name: 'host', description: 'The frame around the services' },
+        { name: 'host', description: 'Health, metrics and other routes of the host' },
       ],
       components: {
         securitySchemes: {

@@ -35,7 +35,7 @@ export function requireSqlite(version: string = process.version): void {
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= NODE_WITH_SQLITE) return
   throw new AppError(
     'STORE',
-    `A host with a persistent store needs the SQLite of Node ${NODE_WITH_SQLITE} or newer, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+    `A host with a persistent store requires the SQLite of Node ${NODE_WITH_SQLITE} or newer, but this is Node ${version}; start it with a newer Node, or with --store memory:`,
   )
 }
 

@@ -1,10 +1,11 @@
 /** Sums metrics of services that exist once per tenant over all open tenants; totals also include closed tenants. */
-import type { ByStatus, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
+import type { ByStatus, ConnectorFigures, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
 type Read<V> = (registry: ServiceRegistry) => V | undefined
 
 const NO_WORK: Work = { inputs: 0, steps: 0, firings: 0, held: 0, dropped: 0 }
+const NO_RECORDS: ConnectorFigures = { lag: 0, accepted: 0, rejected: 0, retried: 0 }
 const NO_WAYS: Ways = { vectorized: 0, rows: 0, why: {} }
 
 export class TenantFigures {
@@ -48,6 +49,10 @@ export class TenantFigures {
     this.#gauges.watchKept(() => this.#read(read).reduce(addKept, { bytes: 0, messages: 0, oldest: undefined }))
   }
 
+  connectors(read: Read<ConnectorFigures>): void {
+    this.#gauges.watchConnectors(this.#lasting(NO_RECORDS, addRecords, read))
+  }
+
   tasks(read: Read<Promise<ByStatus>>): void {
     this.#gauges.watchTasks(async () => (await Promise.all(this.#read(read))).reduce(addCounts, {}))
   }
@@ -56,7 +61,7 @@ export class TenantFigures {
     return [...this.#open].flatMap((registry) => read(registry) ?? [])
   }
 
-  #lasting<V extends number | Work | Ways>(none: V, add: (a: V, b: V) => V, read: Read<V>): () => V {
+  #lasting<V extends number | Work | Ways | ConnectorFigures>(none: V, add: (a: V, b: V) => V, read: Read<V>): () => V {
     let past = none
     this.#keep.push((ended) => (past = add(past, read(ended) ?? none)))
     return () => this.#read(read).reduce(add, past)
@@ -73,6 +78,16 @@ function addKept(a: Kept, b: Kept): Kept {
     bytes: a.bytes + b.bytes,
     messages: a.messages + b.messages,
     oldest: oldest.length === 0 ? undefined : Math.min(...oldest),
+  }
+}
+
+/** A connector that has ended has no lag. */
+function addRecords(past: ConnectorFigures, { lag, accepted, rejected, retried }: ConnectorFigures): ConnectorFigures {
+  return {
+    lag: past.lag + lag,
+    accepted: past.accepted + accepted,
+    rejected: past.rejected + rejected,
+    retried: past.retried + retried,
   }
 }
 

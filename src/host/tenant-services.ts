@@ -93,7 +93,7 @@ export class TenantServices {
     // read after taking the fence: the count cannot change while this host holds it
     this.#count = await readCount(whole)
     if (number >= this.#count) {
-      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and receives more`
+      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and more are being added`
       throw new AppError('FENCED', text)
     }
     return fenceStore(partitionStore(whole, number), fence, lost)

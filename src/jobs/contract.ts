@@ -121,13 +121,13 @@ export interface JobEvent {
 
 export interface JobHandler {
   readonly type: string
-  /** most attempts; default 1. An attempt that fails because the store is unreachable never counts as the last */
+  /** maximum number of attempts; default 1. An attempt that fails because the store is unreachable never counts as the last */
   readonly attempts?: number
   /** ms before the second attempt, doubled for each further attempt up to `most`; default 1 s and 1 min */
   readonly backoff?: { readonly delay: number; readonly most: number }
   /** run one job at a time within a tenant, across all hosts */
   readonly isSerial?: boolean
-  /** most concurrent jobs on this host, across all tenants; default 100 */
+  /** maximum number of concurrent jobs on this host, across all tenants; default 100 */
   readonly concurrency?: number
   /** ms before a finished job is removed; default 7 days */
   readonly keepMs?: number

@@ -1,4 +1,4 @@
-/** Durable jobs, which are stored first and then carried out by the host that takes them. */
+/** Durable jobs, which are stored first and then executed by the host that takes them. */
 export {
   type ItemOutcome,
   type Job,

@@ -5,8 +5,8 @@ export const ERRORS = {
     meaning: 'the rule, template, task settings or message is not valid; `issues` lists every problem',
   },
   NOT_JSON: { status: 400, meaning: 'a file or body that should be JSON cannot be parsed' },
-  BAD_RECORDING: { status: 400, meaning: 'a recording has a torn line, a bad time, or lines out of order' },
-  NOT_FOUND: { status: 404, meaning: 'the task, node, file or other thing of that name does not exist' },
+  BAD_RECORDING: { status: 400, meaning: 'a recording has an incomplete line, an invalid time, or lines out of order' },
+  NOT_FOUND: { status: 404, meaning: 'the task, node, file or other item does not exist' },
   WRONG_STATUS: { status: 400, meaning: 'the status of the task does not allow the action' },
   INVALID_STATE: { status: 400, meaning: 'a pushed state is not one of the states that the sensor declares' },
   PLUG: { status: 400, meaning: 'a plug definition is not valid: name, version, states or fields' },
@@ -14,7 +14,7 @@ export const ERRORS = {
   BINDING: { status: 400, meaning: 'a placeholder in a property could not be resolved' },
   RESOLUTION: { status: 400, meaning: 'a resource placeholder or variable could not be resolved at task start' },
   SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone is not valid' },
-  SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
+  SAVED_STATE: { status: 400, meaning: 'a saved task does not match the rule with which it is restored' },
   TOO_LARGE: { status: 400, meaning: 'an input or query exceeds a declared limit' },
   CONFLICT: { status: 409, meaning: 'the data changed in the meantime: read it again, then repeat the write' },
   SUPERSEDED: {
@@ -69,7 +69,7 @@ export const ERRORS = {
   INTERNAL: { status: 500, meaning: 'an internal error; the response has an id that also appears in the log' },
   TEMPLATE: {
     status: 400,
-    meaning: 'a Velocity template has a syntax error; the issue shows line, column and the lines around',
+    meaning: 'a Velocity template has a syntax error; the issue shows line, column and surrounding lines',
   },
   CONVERSION: {
     status: 422,
@@ -82,7 +82,7 @@ export const ERRORS = {
   NOT_READY: { status: 409, meaning: 'a hosted model is still loading; retry in some seconds' },
   MODEL_FAILED: {
     status: 500,
-    meaning: 'a hosted model failed or cannot run; the message is that of the model',
+    meaning: 'a hosted model failed or cannot run; the message is from the model',
   },
   UNSUPPORTED: {
     status: 501,
@@ -166,6 +166,11 @@ export function messageOf(thrown: unknown): string {
 export function secondsToWait(error: unknown): number {
   const cause = error instanceof AppError ? error.cause : undefined
   return typeof cause === 'number' ? cause : 1
+}
+
+/** True when the request itself is at fault, so that it has no effect and a retry fails too. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
 }
 
 /** True when the store is unreachable or full, so a retry can succeed later. */

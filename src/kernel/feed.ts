@@ -13,7 +13,7 @@ import { LruCache } from './lru-cache.ts'
 export interface FeedOptions {
   /** values per topic kept for returning readers; default 0 */
   readonly kept?: number
-  /** most topics with kept values; when exceeded, the longest quiet topic is evicted; default 10,000 */
+  /** maximum number of topics with kept values; when exceeded, the longest quiet topic is evicted; default 10,000 */
   readonly keptTopics?: number
   /** keep values only for topics that have had a reader; default: for every topic */
   readonly keptOnceRead?: boolean
@@ -44,7 +44,7 @@ export interface Published<T> {
 export interface ReaderOptions {
   /** topic to read; absent: all topics */
   readonly topic?: string
-  /** most values queued for this reader; default 1,000 */
+  /** maximum number of values queued for this reader; default 1,000 */
   readonly most?: number
   /**
    * What happens when the queue is full: `dropOldest` (default) drops and counts the oldest value; `end` ends the

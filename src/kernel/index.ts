@@ -19,6 +19,7 @@ export {
   type ErrorCode,
   ERRORS,
   isAway,
+  isRefusal,
   type Issue,
   type PatchOperation,
   messageOf,
@@ -91,6 +92,7 @@ export { RepeatableWork } from './repeatable-work.ts'
 export { countKeys, repeatedKeysOf } from './repeated-keys.ts'
 export { RateLimitedLogger } from './rate-limited-logger.ts'
 export type { StartTimer } from './start-timer.ts'
+export { topicFits } from './topic-filter.ts'
 export { TransientMap } from './transient-map.ts'
 export { isStoreConflict, retryOnConflict, writtenMeanwhile } from './retry-on-conflict.ts'
 export {

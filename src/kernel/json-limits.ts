@@ -7,7 +7,8 @@ export const MAX_JSON_DEPTH = 100
 
 /** Returns text that completes "it ..."; an undefined field of an object counts as absent. */
 export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : `contains ${value}, which JSON cannot express`
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (depth >= most) return `is nested deeper than ${most} levels`
   if (Array.isArray(value)) {
@@ -17,7 +18,7 @@ export function jsonProblem(value: unknown, most = MAX_JSON_DEPTH, depth = 0): s
     }
     return undefined
   }
-  if (!isPlainObject(value)) return `holds a value that is not JSON (${kindOf(value)})`
+  if (!isPlainObject(value)) return `contains a value that is not JSON (${kindOf(value)})`
   for (const key of Object.keys(value)) {
     if (FORBIDDEN_KEYS.has(key)) return `has the key "${key}", which is not allowed`
     const item = value[key]

@@ -44,6 +44,6 @@ export function requireScope(rights: Rights, ...needed: readonly Scope[]): void 
   const own = rights.scopes.length === 0 ? 'none' : rights.scopes.join(', ')
   throw new AppError(
     'FORBIDDEN',
-    `The scope ${needed.join(' or ')} is missing; these credentials have ${own}. Use a key that has it`,
+    `The scope ${needed.join(' or ')} is missing; these credentials have ${own}. Use a key with this scope`,
   )
 }

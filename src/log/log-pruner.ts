@@ -30,6 +30,8 @@ export class LogPruner {
   followers: Floor | undefined
   /** floor of kept inputs; undefined when none are kept */
   inputs: Floor | undefined
+  /** floor of sinks; undefined when this process runs none */
+  sinks: Floor | undefined
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
@@ -44,7 +46,8 @@ export class LogPruner {
     const followed = await this.followers?.(atRest)
     if (followed !== undefined && followed <= this.#pruned) return
     const upTo = this.tasks === undefined ? await this.#forAbsentTasks(followed) : await this.tasks(atRest)
-    const wanted = Math.min(upTo, (await this.inputs?.(atRest)) ?? (await this.#forAbsentInputs(upTo)))
+    const inputs = (await this.inputs?.(atRest)) ?? (await this.#forAbsentInputs(upTo))
+    const wanted = Math.min(upTo, inputs, (await this.sinks?.(atRest)) ?? Infinity)
     const kept = followed === undefined ? await this.#forAbsentSeries(wanted) : Math.min(wanted, followed)
     if (kept <= this.#pruned) return
     await this.#log.trim(PARTITION, kept)

@@ -35,7 +35,7 @@ export class Seal {
     } catch (error) {
       throw new AppError(
         'STORE',
-        'the secret cannot be opened: the key of the data folder has changed; set the secret again',
+        'the secret cannot be decrypted: the key of the data folder has changed; set the secret again',
         { cause: error },
       )
     }

@@ -4,7 +4,7 @@ import { getPriority, setPriority } from 'node:os'
 const LAST = 19
 
 /**
- * 5 steps give a quarter of a contended core, 12 a fifteenth. Only on Linux: elsewhere it affects the whole process.
+ * 5 steps leave a quarter of a contended core, 12 a fifteenth. Only on Linux: elsewhere it affects the whole process.
  */
 export function workInBackground(steps: number): void {
   if (process.platform !== 'linux') return

@@ -224,19 +224,16 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   const span = checkSpan(what, problems)
   for (const [i, metric] of (metrics ?? []).entries())
     checkLabel(metric, `/metrics/${i}`, 'the name of a metric', problems)
-  if (only !== undefined && only !== 'samples' && only !== 'messages') {
-    problems.wrong('/only', `${String(only)} cannot be removed alone`, 'set samples, messages or neither')
-  }
   if (metrics !== undefined && only === 'messages') {
-    problems.wrong('/metrics', 'messages have no metrics', 'leave metrics out, or remove samples')
+    problems.wrong('/metrics', 'messages have no metrics', 'omit metrics, or remove samples')
   }
   if (stream !== undefined) checkLabel(stream, '/stream', 'the name of a stream', problems)
   if (stream !== undefined && only !== 'messages') {
-    problems.wrong('/stream', 'samples have no stream', 'leave stream out, or remove only messages')
+    problems.wrong('/stream', 'samples have no stream', 'omit stream, or remove only messages')
   }
   if (keep !== undefined) checkWhole(keep, '/keep', { min: 0, max: MAX_LIMIT }, problems)
   if (keep !== undefined && stream === undefined) {
-    problems.wrong('/keep', 'is counted for one stream', 'name the stream')
+    problems.wrong('/keep', 'is only supported for one stream', 'name the stream')
   }
   problems.throwIfAny('The removal')
   return {

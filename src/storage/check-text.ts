@@ -5,7 +5,7 @@ import type { Problems } from './problems.ts'
 const NAME = /^[a-z0-9_]{1,40}$/
 
 export interface TextBounds {
-  /** most bytes in UTF-8 */
+  /** maximum number of bytes in UTF-8 */
   readonly max: number
   readonly empty?: boolean
 }
@@ -31,7 +31,7 @@ export function checkText(
     return false
   }
   if (isLongerThan(value, bounds.max)) {
-    problems.tooLarge(path, `${what} has ${Buffer.byteLength(value)} bytes`, `at most ${bounds.max} are kept`)
+    problems.tooLarge(path, `${what} has ${Buffer.byteLength(value)} bytes`, `use at most ${bounds.max}`)
     return false
   }
   return true
@@ -58,7 +58,7 @@ export function checkWhole(
 ): value is number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min) {
     if (value <= bounds.max) return true
-    problems.tooLarge(path, `${value} is above the bound`, `at most ${bounds.max}`)
+    problems.tooLarge(path, `${value} is above the limit`, `at most ${bounds.max}`)
     return false
   }
   const shown = typeof value === 'number' ? String(value) : kindOf(value)

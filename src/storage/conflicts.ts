@@ -18,17 +18,17 @@ export function isExpected(expect: Expectation, version: number | undefined): bo
 
 export function conflictError(conflicts: readonly Conflict[]): AppError {
   const issues = conflicts.map(({ index, collection, id, expected, actual }): Issue => {
-    const is = actual === 'absent' ? 'is not there' : `is there in version ${actual}`
-    const wanted = expected === 'absent' ? 'it should not be there yet' : `version ${expected} was expected`
+    const is = actual === 'absent' ? 'does not exist' : `has version ${actual}`
+    const wanted = expected === 'absent' ? 'it should not exist yet' : `version ${expected} was expected`
     return {
       path: `/${index}`,
       message: `${collection}/${id} ${is}, ${wanted}`,
-      suggestion: 'read it again, then write again',
+      suggestion: 'read it again, then repeat the write',
       severity: 'ERROR',
       type: 'CONFLICT',
       details: { collection, id, expected, actual },
     }
   })
   const lines = issues.map((issue) => issue.message)
-  return new AppError('CONFLICT', `${lines.join('; ')}: read again, then write again`, { issues })
+  return new AppError('CONFLICT', `${lines.join('; ')}: read again, then repeat the write`, { issues })
 }

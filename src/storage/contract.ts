@@ -78,7 +78,7 @@ export interface Presence {
    * return at once.
    */
   onNotification(listener: (word: string | undefined) => void): void
-  /** notifications of the last so many ms may not have arrived yet; infinite without a connection */
+  /** notifications of this many last ms may not have arrived yet; infinite without a connection */
   readonly notificationLag: number
 }
 

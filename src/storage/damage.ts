@@ -4,11 +4,11 @@ import { AppError, type Logger } from '#kernel'
 export function damaged(what: string): AppError {
   return new AppError(
     'DAMAGED',
-    `${what} is not as it was written: the disk has other bytes. "reflexarc doctor" lists all damage of the data folder`,
+    `${what} is damaged: the disk contains other bytes than were written. "reflexarc doctor" lists all damage of the data folder`,
   )
 }
 
-/** most texts that are remembered to be logged only once, since a damaged record may be read repeatedly */
+/** maximum number of texts that are remembered to be logged only once, since a damaged record may be read repeatedly */
 const MAX_LOGGED = 100
 
 /** Counts reads that found damage, for /health and /metrics, and logs each damaged place once. */

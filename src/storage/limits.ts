@@ -35,7 +35,7 @@ export const MAX_SORT_FIELDS = 8
 export const MAX_TIME = 8_640_000_000_000_000
 /** bytes of a text as a sample's value */
 export const MAX_SAMPLE_BYTES = 65_536
-/** most samples, and most messages, in one batch */
+/** maximum number of samples, and of messages, in one batch */
 export const MAX_BATCH = 100_000
 export const MAX_RESOURCES = 1_000
 export const DEFAULT_SAMPLES = 10_000

@@ -105,7 +105,7 @@ function checkExpectation(expect: unknown, path: string, problems: Problems): ex
   if (typeof expect === 'number') return checkWhole(expect, path, { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
   problems.wrong(
     path,
-    `${typeof expect === 'string' ? JSON.stringify(expect) : kindOf(expect)} cannot be expected`,
+    `${typeof expect === 'string' ? JSON.stringify(expect) : kindOf(expect)} is not a valid expectation`,
     'use a version, "absent" or "any"',
   )
   return false

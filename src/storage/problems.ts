@@ -1,7 +1,7 @@
 /** Collects the problems of a write or a query, so that all are reported at once. */
 import { AppError, describeIssue, Issues, validationError } from '#kernel'
 
-/** most problems that are reported; further ones are only counted */
+/** maximum number of problems that are reported; further ones are only counted */
 const MAX_ISSUES = 100
 
 export class Problems {

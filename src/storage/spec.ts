@@ -34,7 +34,6 @@ export interface KnownSpec {
 }
 
 const FIELD_NAME = /^[a-zA-Z][a-zA-Z0-9_]{0,39}$/
-const FIELD_TYPES: ReadonlySet<unknown> = new Set(['text', 'number', 'texts', 'place'])
 
 export class Specs {
   readonly #known = new Map<string, { readonly spec: object; readonly known: KnownSpec }>()
@@ -78,24 +77,20 @@ function readSpec(spec: CollectionSpec<never>): KnownSpec {
     unindexed: field.type === 'texts' || ('only' in field && field.only === 'contains'),
   }))
   const seen = new Set<string>()
-  for (const { name, type, of } of fields) {
+  for (const { name } of fields) {
     const path = `/fields/${name}`
     const lower = name.toLowerCase()
-    if (lower === 'id') problems.wrong(path, 'every document has an id already', 'give the field another name')
+    if (lower === 'id') problems.wrong(path, 'the field id is reserved', 'rename the field')
     if (!FIELD_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
       problems.wrong(
         path,
         `${JSON.stringify(name)} is not a valid name of a field`,
-        'use 1 to 40 letters, digits and _, a letter first',
+        'use 1 to 40 letters, digits and _, beginning with a letter',
       )
     }
     // SQL column names are case-insensitive
-    if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'give one of them another name')
+    if (seen.has(lower)) problems.wrong(path, 'two fields differ only in case', 'rename one of them')
     seen.add(lower)
-    if (!FIELD_TYPES.has(type))
-      problems.wrong(`${path}/type`, `${type} is not a type of a field`, 'use text, number, texts or place')
-    if (typeof of !== 'function')
-      problems.wrong(`${path}/of`, `is ${kindOf(of)}`, 'set the function that reads the field')
   }
   if (fields.length > MAX_FIELDS) problems.tooLarge('/fields', `are ${fields.length}`, `at most ${MAX_FIELDS}`)
   const byName = new Map(fields.map((field) => [field.name, field]))
@@ -117,7 +112,11 @@ function readTogether(
     return names.flatMap((name, j): readonly KnownField[] => {
       const field = byName.get(name)
       if ((field?.type === 'text' || field?.type === 'number') && !field.unindexed) return [field]
-      problems.wrong(`${path}/${j}`, `${name} is not a text or number field with an index`, 'name one, or leave it out')
+      problems.wrong(
+        `${path}/${j}`,
+        `${name} is not a text or number field with an index`,
+        'name such a field, or omit it',
+      )
       return []
     })
   })

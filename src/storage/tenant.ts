@@ -17,6 +17,6 @@ export function closedError(): AppError {
 export function newerError(collection: string, stored: number, known: number): AppError {
   return new AppError(
     'STORE',
-    `The collection ${collection} was written by specification ${stored}, this program knows ${known}; start a program that is as new as the data`,
+    `The collection ${collection} was written by specification ${stored}, this program reads ${known}; start a version that is as new as the data`,
   )
 }

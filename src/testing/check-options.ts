@@ -141,7 +141,7 @@ function streamOf(rule: Checked, options: CheckOptions, properties: readonly Rul
   const { metrics, byResource } = options
   if (metrics === undefined && byResource === undefined) {
     const example = 'metrics: { temperature: readings(60, 120) }'
-    throw new AppError('VALIDATION', `checkRule does not know what the devices send; set ${example}, or messages`)
+    throw new AppError('VALIDATION', `checkRule has no generators of messages; set ${example}, or messages`)
   }
   const one = oneRule(rule)
   const resource = options.resource ?? (one && settingsOf(one).resource) ?? 'r1'

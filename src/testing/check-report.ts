@@ -158,7 +158,7 @@ function reportLines(report: Omit<CheckReport, 'toString'>): readonly string[] {
           .join(', ')}`,
     ),
     ...(held > 0 ? [`  held back by cool-downs: ${held}`] : []),
-    ...(restarts.crashes > 0 ? [`  restarts: ${restarts.crashes}, ${restarts.inFlight} with plugs at work`] : []),
+    ...(restarts.crashes > 0 ? [`  restarts: ${restarts.crashes}, ${restarts.inFlight} with calls in flight`] : []),
     ...Object.entries(failed).map(([node, { count, first }]) => `  ${node} failed ${count} times, first: ${first}`),
     ...neverMet.map((text) => `  never: ${text}`),
   ]

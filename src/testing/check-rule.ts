@@ -60,7 +60,11 @@ export async function checkRule(
   const report = check.counts.report(check.names, seed, asyncScheduler.now() - began)
   const missing = path === undefined ? check.unmet(report) : []
   if (missing.length > 0) {
-    const lines = ['all properties hold, but say nothing:', ...missing.map((text) => `  ${text}`), report.toString()]
+    const lines = [
+      'all properties hold, but their subjects never occurred:',
+      ...missing.map((text) => `  ${text}`),
+      report.toString(),
+    ]
     throw new PropertyError(lines.join('\n'), { report })
   }
   options.print?.(report.toString())
@@ -167,13 +171,13 @@ class Check {
       wanted.push(`nothing fired in ${cases} cases; send other values, or allow it with cover: false`)
     for (const [node, share] of Object.entries(cover?.fired ?? {})) {
       const met = fired[node]?.share ?? 0
-      if (met < share) wanted.push(`${node} fired in ${percent(met)} of the cases; cover wants ${percent(share)}`)
+      if (met < share) wanted.push(`${node} fired in ${percent(met)} of the cases; cover requires ${percent(share)}`)
     }
     const all = { row: cover?.rows === 'all' ? rows : {}, state: cover?.states === 'all' ? states : {} }
     for (const [what, of] of Object.entries(all)) {
       for (const [label, met] of Object.entries(of)) {
         for (const [text, share] of Object.entries(met))
-          if (share === 0) wanted.push(`no case had the ${what} ${text} of ${label}; cover wants all`)
+          if (share === 0) wanted.push(`no case had the ${what} ${text} of ${label}; cover requires all`)
       }
     }
     return wanted
@@ -190,12 +194,12 @@ class Check {
     const { number, shrinks, seed, path } = found
     const smaller = shrinks + (failing === found.failing ? 0 : 1)
     const about = [
-      `"${name ?? 'the property'}" does not hold (case ${number}, made smaller${smaller === 1 ? ' once' : ` ${smaller} times`}):`,
+      `"${name ?? 'the property'}" does not hold (case ${number}, minimized in ${smaller === 1 ? '1 step' : `${smaller} steps`}):`,
       `  ${messageOf(broken?.error)}`,
       ...caseLines(failing, oneRule(this.#rule) === undefined),
       ...(await this.#messageLines(failing)),
-      ...(broken?.restarted === true ? [`the process dies ${crashesText(failing.crashes)}`] : []),
-      ...(path === '' ? [] : [`the same case again: { seed: ${seed}, path: '${path}' }`]),
+      ...(broken?.restarted === true ? [`the process is killed ${crashesText(failing.crashes)}`] : []),
+      ...(path === '' ? [] : [`to repeat this case: { seed: ${seed}, path: '${path}' }`]),
       ...(written === undefined ? [] : replayLines(written)),
     ]
     return new PropertyError(about.join('\n'), { failing, cause: broken?.error })
@@ -251,7 +255,10 @@ class Check {
   /** Describes the messages even if the engine throws in this case. */
   async #messageLines(failing: RunCase): Promise<readonly string[]> {
     const { messages } = failing
-    const sent = [`messages (the clock runs on ${lengthText(this.#caseOptions.tail)}):`, ...messageLines(messages)]
+    const sent = [
+      `messages (the clock continues for ${lengthText(this.#caseOptions.tail)}):`,
+      ...messageLines(messages),
+    ]
     try {
       const fired = firingLines(await runCase(failing, this.#caseOptions))
       return [...sent, ...(fired.length === 0 ? ['nothing fired'] : ['fired:', ...fired])]
@@ -273,7 +280,9 @@ function caseLines({ rule, seed = 1, variables, metadata }: RunCase, isRandom: b
 function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
   return [
     `replay: reflexarc ${command.map(quoted).join(' ')}`,
-    ...(lacks.length === 0 ? [] : [`  (without ${lacks.join(', ')}; all of the case is in ${file}, for checkCase)`]),
+    ...(lacks.length === 0
+      ? []
+      : [`  (without ${lacks.join(', ')}; ${file} contains the complete case, for checkCase)`]),
   ]
 }
 

@@ -196,7 +196,12 @@ async function runUnheard(one: RunCase, options: CaseOptions): Promise<UnheardRu
   const { generate, preparer } = options
   const fired: FiredEvent[] = []
   const { tasks } = await play(
-    [{ rule: one.rule, onFired: (event) => void fired.push(event) }],
+    [
+      {
+        rule: one.rule,
+        batches: { filter: { types: ['fired'] }, next: (batch) => void fired.push(...[...batch].filter(isFired)) },
+      },
+    ],
     { ...playbackOf(one, options, { unanswered: 0 }), ...(generate && { generate }) },
     { preparer },
   )

@@ -8,12 +8,12 @@ import { AppError, durationMs } from '#kernel'
 export function lengthOf(length: number | string, what: string): number {
   const ms = typeof length === 'number' ? length : durationMs(length)
   if (ms >= 0) return ms
-  throw new AppError('VALIDATION', `${what} is ${String(length)}; use a length of time such as 1h`)
+  throw new AppError('VALIDATION', `${what} is ${String(length)}; use a duration such as 1h`)
 }
 
 /** Same, but also rejects 0. */
 export function spanOf(length: number | string, what: string): number {
   const ms = lengthOf(length, what)
   if (ms > 0) return ms
-  throw new AppError('VALIDATION', `${what} is ${String(length)}; use a length of time above 0, such as 1h`)
+  throw new AppError('VALIDATION', `${what} is ${String(length)}; use a duration above 0, such as 1h`)
 }

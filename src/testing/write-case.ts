@@ -46,7 +46,7 @@ export async function writeCase(path: string, one: RunCase, options: CaseOptions
     ...(options.metadata === undefined && one.metadata === undefined ? [] : ['metadata']),
     ...(options.ports === undefined ? [] : ['ports']),
     ...(one.crashes.length === 0 ? [] : ['restarts']),
-    'plugs of your own (--plugs)',
+    'your own plugs (--plugs)',
   ]
   return { ...files, command, lacks }
 }

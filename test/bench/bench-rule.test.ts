@@ -144,7 +144,7 @@ describe('benchRule', () => {
     ['a share in percent', { ...quick, failOver: 5 }, 'failOver: 5 is out of range; use a share from 0 to 1'],
     ['copies of nothing', { messages, copies: 2 }, 'copies: the task lacks a resource'],
     ['half a copy', { ...quick, copies: 0.5 }, 'copies: 0.5 is out of range; use a whole number'],
-    ['a plug that is not there', { ...quick, plugs: ['/nowhere.mjs'] }, 'the file does not exist'],
+    ['a plug that does not exist', { ...quick, plugs: ['/nowhere.mjs'] }, 'the file does not exist'],
   ])('refuses %s', async (_, options, message) => {
     await expect(benchRule(rule, options)).rejects.toThrow(message)
   })

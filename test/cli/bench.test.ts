@@ -60,12 +60,12 @@ describe('bench', () => {
 
   it.each<[string, string, string]>([
     [
-      'a rule that is not there',
+      'a rule that does not exist',
       `nowhere.json ${MESSAGES}`,
       'ERROR   nowhere.json: cannot be read: the file does not exist',
     ],
     [
-      'a recording that is not there',
+      'a recording that does not exist',
       `${RULE} --messages nowhere.csv`,
       'nowhere.csv: cannot be read: the file does not exist',
     ],
@@ -90,7 +90,7 @@ error: --json and --markdown: choose one
       `${RULE} ${MESSAGES} --baseline ${RULE}`,
       `${RULE}: not a result of a bench; --baseline reads the output of --json`,
     ],
-    ['a ref that is not there', `${RULE} ${MESSAGES} --against no-such-ref`, 'error: --against no-such-ref: '],
+    ['a ref that does not exist', `${RULE} ${MESSAGES} --against no-such-ref`, 'error: --against no-such-ref: '],
   ])('says what is wrong with %s', async (_, args, message) => {
     const { code, stdout, stderr } = await cli(`bench ${args}`)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

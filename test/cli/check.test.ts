@@ -64,7 +64,7 @@ describe('check', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('rule.json: 1 error, 1 warning')
   })
 
-  it('notes which version runs for one that is not there', async () => {
+  it('notes which version runs for one that does not exist', async () => {
     const sensors = [{ label: 'a', name: 'stream', version: '1.0.1', resource: '$' }]
     using space = new Workspace({ 'rule.json': { ...good, sensors, comment: 1 } })
     const { code, stdout } = await space.cli(['check', 'rule.json'])

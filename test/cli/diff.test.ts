@@ -23,9 +23,9 @@ They part at 2025-01-15T09:53:00, message 594 (boiler-1: temperature 90, pressur
 2025-01-15T17:25:00  alarm  5 min later in new, at 2025-01-15T17:30:00: hot_and_still is TRUE
                      new: hot_and_still is FALSE (AND of temperature = Below, pump_runs = False); needs temperature Above
 2025-01-15T18:00:00  alarm  only in new: hot_and_still is TRUE
-                     old: alarm fired and may not fire again within 3600 s
+                     old: alarm fired and does not fire again within 3600 s
 2025-01-15T18:25:00  alarm  5 min later in new, at 2025-01-15T18:30:00: hot_and_still is TRUE
-                     new: alarm fired and may not fire again within 1800 s
+                     new: alarm fired and does not fire again within 1800 s
 
 node       old  new  equal  moved  only old  only new
 alarm        3    4      -      3         -         1

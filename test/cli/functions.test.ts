@@ -57,7 +57,7 @@ reflexarc functions deploy too-cold
     })
 
     const again = await functions('deploy', 'too-cold')
-    expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' exists already; raise its version\n" })
+    expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' already exists; raise its version\n" })
   })
 
   it('changes a draft until it is published, and says why a version does not run', async () => {
@@ -78,7 +78,7 @@ reflexarc functions deploy too-cold
   })
 
   it.each([
-    ['init .', '. has files already'],
+    ['init .', '. already contains files'],
     ['init x --runtime plug-cobol', '--runtime: "plug-cobol" is not a runtime; use one of plug-node24, plug-python3'],
     ['init 1-2', 'plug.json'],
     ['deploy nowhere', 'nowhere: cannot be read'],
@@ -87,7 +87,7 @@ reflexarc functions deploy too-cold
     ['list --secret wrong', 'The API key or its secret is wrong'],
     ['test too-cold --properties [1]', '--properties: [1] is not a JSON object'],
     ['test too-cold --functions open', '--functions: "open" cannot be used'],
-  ])('%s is refused with what would be right', async (args, message) => {
+  ])('%s is rejected with a correction', async (args, message) => {
     const { code, stdout, stderr } = await functions(...args.split(' '))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
@@ -111,13 +111,13 @@ reflexarc functions deploy too-cold
     const tried = await place.cli(call, { env: { TOKEN: 'sesame-7411' } })
     expect(JSON.parse(tried.stdout)).toMatchObject({ rawData: { above: 11 } })
     const without = await place.cli(call)
-    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('no secret "TOKEN"') as unknown })
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('the secret "TOKEN"') as unknown })
   })
 
   it('writes a model, tries it here, and deploys it', async () => {
     const made = await functions('init', 'worn', '--runtime', 'byoml-xgboost')
     expect(made.stdout).toContain("reflexarc functions test worn --body '[[10, 3]]'")
-    expect((await functions('init', 'none', '--runtime', 'byoml-sklearn')).stderr).toContain('there are plug-node24')
+    expect((await functions('init', 'none', '--runtime', 'byoml-sklearn')).stderr).toContain('use one of plug-node24')
     expect((await functions('test', 'worn', '--body', '[[10, 3]]')).stdout).toBe('{"predictions":[9]}\n')
     expect((await functions('deploy', 'worn')).stdout).toBe('worn@1.0.0 is running\n')
     expect(await host.client.models.predict('worn', { instances: [[10, 3]] })).toEqual({ predictions: [9] })
@@ -125,7 +125,7 @@ reflexarc functions deploy too-cold
 
   it('wants credentials', async () => {
     const { code, stderr } = await place.cli(['functions', 'list', '--key', 'k'])
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('wants both') as unknown })
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('set both') as unknown })
   })
 })
 

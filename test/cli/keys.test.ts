@@ -45,7 +45,10 @@ describe('reflexarc keys', () => {
     const files = readdirSync(data, { withFileTypes: true }).filter((one) => one.isFile())
     for (const { name } of files) expect(readFileSync(join(data, name)).includes(pair.secret), name).toBe(false)
 
-    expect(await place.cli(['keys', 'remove', pair.key])).toMatchObject({ code: 0, stdout: `${pair.key} was removed\n` })
+    expect(await place.cli(['keys', 'remove', pair.key])).toMatchObject({
+      code: 0,
+      stdout: `${pair.key} was removed\n`,
+    })
     expect(await place.cli(['keys', 'remove', pair.key])).toEqual({
       code: 1,
       stdout: '',
@@ -108,7 +111,7 @@ describe('reflexarc keys', () => {
     expect(await statusOf(url, device)).toBe(403)
     expect(await place.cli(['keys', 'add', '--scope', 'read', '--prefix', 'boiler-', '--url', url])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('/resources <- limits only a key with the scope device alone') as unknown,
+      stderr: expect.stringContaining('/resources <- requires a key whose only scope is device') as unknown,
     })
   })
 

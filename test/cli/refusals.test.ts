@@ -1,5 +1,5 @@
 /**
- * Tests what commands reject before doing anything: the exit code, an empty stdout, and a hint at what would be right.
+ * Tests what commands reject before doing anything: the exit code, an empty stdout, and a hint at the right input.
  */
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'

@@ -2,15 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import {
   changedItem,
-  fieldText,
   freshLabel,
   nodeAt,
-  readField,
   renamed,
   withItem,
   withoutNode,
   withParents,
 } from '../../src/console/editor/rule-edits.ts'
+import { fieldText, readField } from '../../src/console/words/field-text.ts'
 import { differences, merged, nodesOf } from '../../src/console/editor/three-way.ts'
 
 const RULE = {

@@ -19,7 +19,14 @@ import {
 } from '../../src/console/words/rehearsal.ts'
 import { resourceAnswer } from '../../src/console/words/resource.ts'
 import { conditionText, propertyText } from '../../src/console/words/rules.ts'
-import { healthText, localTimes, pastSentence, taskAnswer } from '../../src/console/words/task.ts'
+import {
+  differenceText,
+  healthText,
+  localTimes,
+  pastSentence,
+  replayAnswer,
+  taskAnswer,
+} from '../../src/console/words/task.ts'
 import { countdownText, isZone, lengthText, timeText } from '../../src/console/words/times.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
@@ -109,7 +116,7 @@ describe('a rule', () => {
   })
 })
 
-describe('the answer of a task', () => {
+describe('the response of a task', () => {
   const hot = { state: 'TRUE', since: NOON - 65 * MINUTE }
   it.each([
     ['running', [], 'No reading has arrived, so nothing is decided.'],
@@ -150,6 +157,23 @@ describe('the answer of a task', () => {
     expect(at('pump')).toBe('pump was unknown.')
     expect(at('alarm')).toBe('alarm had fired at 12:00:00.')
     expect(at('nothing')).toBe('')
+  })
+
+  it.each([
+    [{ equal: 0, added: 0, removed: 0, moved: 0 }, 'Nothing would have fired then either'],
+    [{ equal: 2, added: 0, removed: 0, moved: 0 }, 'The same 2 firings, no other'],
+    [{ equal: 1, added: 2, removed: 1, moved: 0 }, '2 added and 1 removed; 1 firing as before'],
+  ])('states what a replay changes: %j', (counts, text) => {
+    expect(replayAnswer(counts)).toBe(text)
+  })
+
+  it('states each difference of a replay', () => {
+    const row = { node: 'alarm', time: NOON }
+    expect(differenceText({ ...row, kind: 'added' }, 'UTC', NOON)).toBe('alarm would have fired')
+    expect(differenceText({ ...row, kind: 'removed' }, 'UTC', NOON)).toBe('alarm would not have fired')
+    expect(differenceText({ ...row, kind: 'moved', by: -5_000 }, 'UTC', NOON)).toBe(
+      'alarm would have fired at 11:59:55, 5 s earlier',
+    )
   })
 
   it('says what is not well', () => {
@@ -274,10 +298,18 @@ describe('the answers of other screens', () => {
       [
         [1, 70],
         [2, null],
+        [3, null],
+        [4, 71],
+        [5, 72],
       ],
     )
-    expect(series).toEqual([{ name: 'a/t/mean', points: [[1, 70]], empty: 1 }])
-    expect(dataAnswer(series, 2)).toBe('1 series of 2 rows, with gaps')
+    const points = [
+      [1, 70],
+      [4, 71],
+      [5, 72],
+    ]
+    expect(series).toEqual([{ name: 'a/t/mean', points, empty: 2, gaps: [{ from: 1, until: 4 }] }])
+    expect(dataAnswer(series, 5)).toBe('1 series of 5 rows, with gaps')
     expect(dataAnswer([], 0)).toBe('What was measured, and where are gaps?')
   })
 })

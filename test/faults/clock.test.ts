@@ -66,7 +66,7 @@ function ticks(runner: DurableRunner): readonly number[] {
 }
 
 describe('a wall clock that is wrong', () => {
-  it('by ten days for three seconds leaves no trace in the time of the host and of its tasks', async () => {
+  it('by ten days for three seconds does not affect the time of the host and its tasks', async () => {
     const machine = new Machine()
     const runner = machine.host()
     await begin(runner)
@@ -84,7 +84,7 @@ describe('a wall clock that is wrong', () => {
     await runner.close()
   })
 
-  it('for so long that it was believed takes the next host at most a minute along, and tasks go on', async () => {
+  it('for long enough to be accepted moves the next host at most a minute ahead, and tasks continue', async () => {
     const machine = new Machine()
     const first = machine.host()
     await begin(first)
@@ -106,7 +106,7 @@ describe('a wall clock that is wrong', () => {
 })
 
 describe('a wall clock that is set back by an hour', () => {
-  it('does not stop tasks by the clock, and is reported', async () => {
+  it('does not stop scheduled tasks, and is reported', async () => {
     const machine = new Machine()
     const runner = machine.host()
     await begin(runner)

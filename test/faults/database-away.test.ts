@@ -36,7 +36,7 @@ describeWithPostgres('a database that is away', (startServer) => {
     await server.stop()
   })
 
-  it('loses no effect of a timer that falls due meanwhile, and answers 503 with Retry-After', async () => {
+  it('loses no effect of a timer that is due meanwhile, and returns 503 with Retry-After', async () => {
     const rule = {
       sensors: [{ label: 'due', name: 'condition', resource: '$', properties: { condition: 'now > 0' } }],
       actuators: [{ label: 'alarm', name: 'createAlarm', properties: { type: 'T', text: 'due', severity: 'MAJOR' } }],

@@ -78,9 +78,9 @@ function flip(file: string, places: readonly number[], mask: (i: number) => numb
   writeFileSync(file, bytes)
 }
 
-describe('a store in which 200 random bytes are others', () => {
+describe('a store with 200 changed random bytes', () => {
   it.each(['series.db', 'state.db'])(
-    'answers with what was written or refuses, from %s, and doctor finds damage',
+    'returns what was written or rejects, from %s, and doctor finds the damage',
     async (file) => {
       for (let seed = 1; seed <= 2 * Number(process.env['FC_TIMES'] ?? 1); seed++) {
         const data = copy(`random-${file}-${seed}`)
@@ -147,7 +147,7 @@ describe('doctor', () => {
     await storage.close()
   })
 
-  it.each(['nothing', 'state.db'])('refuses a folder with %s in it', async (what) => {
+  it.each(['nothing', 'state.db'])('rejects a folder with %s in it', async (what) => {
     const data = mkdtempSync(join(folder, 'other-'))
     if (what !== 'nothing') copyFileSync(join(whole, 'series.db'), join(data, what))
     await expect(doctor({ data })).rejects.toMatchObject({ code: what === 'nothing' ? 'USAGE' : 'STORE' })
@@ -155,7 +155,7 @@ describe('doctor', () => {
 })
 
 describe('a repair', () => {
-  it('keeps what is whole, lists what is lost, and uses no position of a log twice', async () => {
+  it('keeps intact data, lists lost data, and never reuses a log position', async () => {
     const data = copy('repair')
     change(
       join(data, 'series.db'),
@@ -186,7 +186,7 @@ describe('a repair', () => {
     expect((await doctor({ data })).code).toBe(0)
   })
 
-  it('applies again what the log has of the lost, and nothing else; not while a host runs', async () => {
+  it('restores only lost entries that the log still contains, and not while a host runs', async () => {
     const data = join(folder, 'again')
     const start = () => {
       const given = { port: 0, store: 'sqlite:', data, tenant: 'acme', key: 'k', secret: 's', ...ANY_TIME }
@@ -225,7 +225,7 @@ describe('a repair', () => {
 })
 
 describe('a host on a damaged disk', () => {
-  it('refuses what is damaged, and says that it is not well; doctor names the places meanwhile', async () => {
+  it('rejects reads of damaged data, and reports itself as unhealthy, while doctor lists the damage', async () => {
     const data = copy('host')
     const log: string[] = []
     const start = () => {

@@ -45,8 +45,8 @@ async function quiet(): Promise<void> {
   }
 }
 
-describe('two rules that forward what they hear to the resource that they hear it of', () => {
-  it('make no more of one message than the budget, and are named by the log, once, by /health, and by the deliveries that are dead of it', async () => {
+describe('two rules that forward messages to each other', () => {
+  it('create no more messages from one message than the budget, and are named once by the log, by /health, and by dead deliveries', async () => {
     const ids = [await begin(ruleOf('one', forwards('f'))), await begin(ruleOf('two', forwards('g')))]
     await send({ temperature: 1 })
     await expect.poll(refused, PATIENCE).toBeGreaterThan(BUDGET)
@@ -62,12 +62,10 @@ describe('two rules that forward what they hear to the resource that they hear i
     expect(warnings).toHaveLength(1)
     for (const [i, label] of ['f', 'g'].entries()) expect(String(warnings)).toContain(`${label} of task ${ids[i]}`)
     const dead = await host.done('GET', `/api/tasks/${ids[0]}/deliveries?status=dead&limit=1`)
-    expect(JSON.stringify(dead)).toContain(
-      `${BUDGET} messages, commands and alarms were already caused by one incoming message`,
-    )
+    expect(JSON.stringify(dead)).toContain(`${BUDGET} messages, commands and alarms, which is the limit`)
   })
 
-  it('leave the next message a budget of its own', async () => {
+  it('do not affect the budget of the next message', async () => {
     await begin(ruleOf('one', forwards('f')))
     await begin(ruleOf('two', forwards('g')))
     await Promise.all(Array.from({ length: 2 }, (_, n) => send({ n })))
@@ -76,8 +74,8 @@ describe('two rules that forward what they hear to the resource that they hear i
   })
 })
 
-describe('rules that set each other off otherwise', () => {
-  it('by alarms have the same budget, over the alarm and messages together', async () => {
+describe('rules that trigger each other in other ways', () => {
+  it('by alarms share the budget of alarm and messages', async () => {
     const heard = { name: 'AlarmEventSensor' }
     const raises = (label: string) => ({ label, name: 'createAlarm', properties: { type: 'HOT' } })
     await begin(ruleOf('one', raises('f'), heard))

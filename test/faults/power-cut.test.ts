@@ -115,7 +115,7 @@ describe.skipIf(recorder === undefined)('a host whose machine loses power', () =
     ])
   })
 
-  it('has on any disk that is left what it acknowledged before', async () => {
+  it('contains everything acknowledged, on any possible disk content', async () => {
     const steps = [...readRecording(recording)]
     const acknowledged = [...posts, ...objects].map(({ from }) => from)
     const end = steps.at(-1)?.end ?? 0

@@ -9,9 +9,9 @@ import { JOB_TYPES } from '../../src/services/functions/function-schema.ts'
 import { FunctionStore } from '../../src/services/functions/function-store.ts'
 import { lifecycleHandlers, type LifecycleDependencies } from '../../src/services/functions/jobs/lifecycle-jobs.ts'
 import { FunctionPrograms } from '../../src/services/functions/function-programs.ts'
-import { createFunctionsService } from '../../src/services/functions/service.ts'
+import { Functions } from '../../src/services/functions/service.ts'
 import { LoadedModels } from '../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../src/services/models/service.ts'
+import { Models } from '../../src/services/models/service.ts'
 import type { Storage, Store } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { recordOf } from '../services/functions/support/records.ts'
@@ -40,7 +40,7 @@ const JOBS: Readonly<Record<string, string>> = {
   'resources.operation': 'items are the requests that make or remove a resource',
 }
 
-it('every type of job is looked at here', () => {
+it('every type of job is covered here', () => {
   const named = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/_JOB = '([\w.]+)'/g)])
@@ -62,7 +62,7 @@ const newId = (): string => `id${ids++}`
 
 function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
   const loaded = new LoadedModels([new TestDriver()])
-  const service = createModelsService({
+  const service = new Models({
     tenant: 'acme',
     store: storage.tenant('acme'),
     loaded,
@@ -84,7 +84,7 @@ async function models() {
   })
   const folder = testFolder(onTestFinished)
   const { service: models, loaded, api } = serviceOf(storage, () => functions)
-  const functions = createFunctionsService({
+  const functions = new Functions({
     store: storage.tenant('acme'),
     tenant: 'acme',
     programs: new FunctionPrograms({
@@ -150,7 +150,7 @@ describe('a model', () => {
     expect(loaded.size).toBe(0)
   })
 
-  it('that is removed while it is uploaded stays away, and its upload says so', async () => {
+  it('that is removed while it is uploaded stays away, and its upload reports it', async () => {
     const { api, registry, held, reached, idle } = await models()
     const uploading = api.create(MODEL)
     uploading.catch(() => undefined)
@@ -238,21 +238,18 @@ async function versionAtWork(type: string, id: string, meanwhile: Partial<Functi
 describe('a build, a deployment and a check', () => {
   const GONE = { kind: 'completed', result: { status: 'superseded' } }
 
-  it.each(['build', 'deploy', 'verify'])(
-    'change nothing of a version that was taken away meanwhile: %s',
-    async (type) => {
-      for (const status of ['undeploying', 'undeployed', 'registered'] as const) {
-        const { outcome, stored, built } = await versionAtWork(type, 't$1', { status, updates: [GOING, OWN] })
-        expect(outcome).toEqual(GONE)
-        expect(stored).toMatchObject({ status })
-        expect(stored).not.toHaveProperty('build')
-        expect([...built]).toEqual([])
-      }
-    },
-  )
+  it.each(['build', 'deploy', 'verify'])('do not change a version that was removed meanwhile: %s', async (type) => {
+    for (const status of ['undeploying', 'undeployed', 'registered'] as const) {
+      const { outcome, stored, built } = await versionAtWork(type, 't$1', { status, updates: [GOING, OWN] })
+      expect(outcome).toEqual(GONE)
+      expect(stored).toMatchObject({ status })
+      expect(stored).not.toHaveProperty('build')
+      expect([...built]).toEqual([])
+    }
+  })
 
   it.each(['build', 'deploy', 'verify'])(
-    'go on for one that was taken away before they were asked for: %s',
+    'continue for a version that was removed before they were requested: %s',
     async (type) => {
       const { outcome, stored } = await versionAtWork(type, 't$3', { updates: [LATER, GOING, OWN] })
       expect(outcome).not.toEqual(GONE)
@@ -278,7 +275,7 @@ describe('an import', () => {
 })
 
 describe('a delivery', () => {
-  it('whose subscription is removed while its target answers ends, and brings nothing back', async () => {
+  it('whose subscription is removed during the call ends, and restores nothing', async () => {
     const world = new SubscriptionsWorld()
     const host = await world.host()
     const [asked, answered] = [deferred(), deferred<number>()]

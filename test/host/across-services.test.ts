@@ -23,7 +23,7 @@ describe('a template of a resource type', () => {
     [{ templateName: 'plain', type: 'scheduled' }, '/templates/0/cron <- is missing'],
     [{ templateName: 'plain', type: 'scheduled', cron: 'every day' }, '/templates/0/cron <- '],
     [{ templateName: 'plain', type: 'scheduled', rrule: 'FREQ=SOMETIMES' }, '/templates/0/rrule <- '],
-  ])('that can never start is refused: %j', async (template, problem) => {
+  ])('without a possible start is rejected: %j', async (template, problem) => {
     for (const [method, url] of [
       ['POST', '/api/resourcetypes'],
       ['PATCH', '/api/resourcetypes/never'],
@@ -44,11 +44,11 @@ describe('a template of a resource type', () => {
     { templateName: 'timed', type: 'periodic' },
     { templateName: 'none', type: 'reactive' },
     { templateName: 'plain', type: 'sometimes', diagnosticTemplate: true },
-  ])('is taken when it may: %j', async (template) => {
+  ])('with a possible start is accepted: %j', async (template) => {
     expect((await ask('PATCH', '/api/resourcetypes/fine', { templates: [template] })).statusCode).toBeLessThan(300)
   })
 
-  it('that is not there shows its reason on the type and on the resource', async () => {
+  it('that does not exist shows its reason on the type and on the resource', async () => {
     await ask('POST', '/api/resourcetypes', { id: 'lacks', templates: [{ templateName: 'gone', type: 'reactive' }] })
     await ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'lacks' })
     const typeNow = async (): Promise<unknown> =>
@@ -69,7 +69,7 @@ describe('a template of a resource type', () => {
 describe.each(['é'.repeat(256), 'a'.repeat(512)])('an id of 512 bytes', (id) => {
   const path = encodeURIComponent(id)
 
-  it('is taken by every service, with the managed task of the resource', async () => {
+  it('is accepted by every service, with the managed task of the resource', async () => {
     const name = `${id.slice(0, 1)}${'n'.repeat(169)}`
     await ask('POST', '/api/templates', { name, sensors: [{ label: 'any', name: 'stream', resource: '$' }] })
     await ask('POST', '/api/resourcetypes', { id, templates: [{ templateName: name, type: 'reactive' }] })
@@ -82,7 +82,7 @@ describe.each(['é'.repeat(256), 'a'.repeat(512)])('an id of 512 bytes', (id) =>
     await expect.poll(tasks).toBe('1')
   })
 
-  it('is the longest that any takes', async () => {
+  it('is the longest that any service accepts', async () => {
     const longer = `${id}x`
     const alarm = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: longer } }
     for (const [url, body, place] of [
@@ -107,7 +107,7 @@ it.each<[string, object, string]>([
   ['/api/tasks', TASK, 'Task with id none not found'],
   ['/api/resources', { id: 'own' }, 'No resource with id none'],
   ['/alarm/alarms', ALARM, "alarm with id 'none' not found"],
-])('what a tenant makes at %s is not found by another, nor is what is not there', async (url, body, error) => {
+])('data of a tenant at %s is as invisible to another tenant as data that does not exist', async (url, body, error) => {
   const made = await host.ask('POST', url, body)
   expect(made.status, JSON.stringify(made.body)).toBeLessThan(300)
   const { entity = made.body } = made.body as { entity?: { ID?: string; id?: string } }
@@ -119,7 +119,7 @@ it.each<[string, object, string]>([
   expect((await host.ask('GET', `${url}/none`)).body).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
 })
 
-it('a resource is deleted with what it is told to', async () => {
+it('a resource is deleted with what the request names', async () => {
   await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
   await expect.poll(async () => (await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200)
   const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }

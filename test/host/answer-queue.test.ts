@@ -14,7 +14,7 @@ describe('answers that have not begun', () => {
     expect([...queue]).toEqual(['three'])
   })
 
-  it('keep no place for what was let go, although one before it lasts', () => {
+  it('do not keep slots of removed entries behind an entry that stays', () => {
     const queue = new AnswerQueue<number>()
     queue.add(-1, 0)
     for (let i = 0; i < 100_000; i++) queue.release(queue.add(i, i))
@@ -22,7 +22,7 @@ describe('answers that have not begun', () => {
     expect([...queue]).toEqual([-1])
   })
 
-  it('are those of a map that is asked the same', () => {
+  it('equal those of a map with the same operations', () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.constant({ kind: 'add' } as const) },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('letGo' as const), which: fc.nat(50) }) },

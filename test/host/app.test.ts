@@ -38,21 +38,18 @@ describe('a request that fails', () => {
     }
   })
 
-  it.each(['/sample/inside', '/sample/broken'])(
-    'inside, %s, returns an id that the log has, and nothing else',
-    async (url) => {
-      await using host = await sampleHost()
-      const answer = await host.ask({ method: 'GET', url })
-      const { problem, status } = answer.json<{ problem: string; status: number }>()
-      expect(status).toBe(500)
-      expect(answer.body).not.toContain('secret')
-      const [, id = '?'] = /under id ([\w-]+)$/.exec(problem) ?? []
-      expect(host.log.filter((line) => line.includes(id) && line.includes('/secret/place'))).toHaveLength(1)
-      expect(answer.headers['x-request-id']).toBe(id)
-    },
-  )
+  it.each(['/sample/inside', '/sample/broken'])('inside, %s, returns only an id that the log contains', async (url) => {
+    await using host = await sampleHost()
+    const answer = await host.ask({ method: 'GET', url })
+    const { problem, status } = answer.json<{ problem: string; status: number }>()
+    expect(status).toBe(500)
+    expect(answer.body).not.toContain('secret')
+    const [, id = '?'] = /under id ([\w-]+)$/.exec(problem) ?? []
+    expect(host.log.filter((line) => line.includes(id) && line.includes('/secret/place'))).toHaveLength(1)
+    expect(answer.headers['x-request-id']).toBe(id)
+  })
 
-  it('takes too long: it is answered 503', async () => {
+  it('returns 503 when it takes too long', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     const asked = host.ask({ method: 'GET', url: '/sample/slow' })
     await until(() => host.service.waiting() === 1)
@@ -61,7 +58,7 @@ describe('a request that fails', () => {
     expect(answer.json()).toMatchObject({ status: 503, problem: 'The request took longer than 20 ms' })
   })
 
-  it('takes too long, and its handler answers after all: the late answer is dropped', async () => {
+  it('drops a late response of its handler', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     const asked = host.ask({ method: 'GET', url: '/sample/slow' })
     await until(() => host.service.waiting() === 1)
@@ -110,16 +107,16 @@ describe('a body', () => {
   })
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp'])(
-    'of %s is not read',
+    'of %s is rejected',
     async (type) => {
       await using host = await sampleHost()
       const answer = await host.ask({ ...post, payload: '{}', headers: { 'content-type': type } })
       expect([answer.statusCode, answer.json<{ status: number }>().status]).toEqual([415, 415])
-      expect(answer.body).toContain(`does not read the content type ${type}; send application/json`)
+      expect(answer.body).toContain(`does not accept the content type ${type}; send application/json`)
     },
   )
 
-  it('of a JSON type with a charset or a suffix is read', async () => {
+  it('of a JSON type with a charset or a suffix is accepted', async () => {
     await using host = await sampleHost()
     for (const type of ['application/json; charset=utf-8', 'application/merge-patch+json']) {
       const answer = await host.ask({ ...post, payload: '{"name":"a"}', headers: { 'content-type': type } })
@@ -141,7 +138,7 @@ describe('a body', () => {
       [0x1f, 0x8b],
       { 'content-encoding': 'gzip' },
       415,
-      'the content encoding gzip; send the body as it is',
+      'the content encoding gzip; send the body without encoding',
     ],
     ['a number that is none', [...Buffer.from('{"a":[1,1e400]}')], {}, 400, '/a/1 <- is a number beyond 1.8e308'],
     [
@@ -151,7 +148,7 @@ describe('a body', () => {
       400,
       '/a <- is a number beyond 1.8e308',
     ],
-  ])('with %s is refused for what it is', async (_what, bytes, more, status, problem) => {
+  ])('with %s is rejected with the reason', async (_what, bytes, more, status, problem) => {
     await using host = await sampleHost()
     const answer = await host.ask({ ...post, payload: Buffer.from(bytes), headers: { ...json, ...more } })
     expect([answer.statusCode, answer.json<{ problem: string }>().problem]).toEqual([
@@ -162,7 +159,7 @@ describe('a body', () => {
   })
 
   it.each(['application/json; charset="UTF-8"', 'application/json;charset=us-ascii', 'application/json; Charset=utf8'])(
-    'of %s is read',
+    'of %s is accepted',
     async (type) => {
       await using host = await sampleHost()
       const headers = { 'content-type': type, 'content-encoding': 'identity' }
@@ -171,7 +168,7 @@ describe('a body', () => {
   )
 
   it.each(['application/x-www-form-urlencoded', 'text/plain; charset=latin1', 'multipart/form-data', 'nonsense', ''])(
-    'that is not there may be of any type, as %s',
+    'that does not exist may be of any type, as %s',
     async (type) => {
       await using host = await sampleHost()
       const headers = { ...host.headers, 'content-type': type, 'content-encoding': 'br' }
@@ -180,7 +177,7 @@ describe('a body', () => {
     },
   )
 
-  it('that is chunked and has nothing may be of any type, too', async () => {
+  it('that is chunked and empty may be of any type, too', async () => {
     await using host = await sampleHost()
     await host.app.listen()
     const { port } = host.app.server.address() as AddressInfo
@@ -195,7 +192,7 @@ describe('a body', () => {
     expect(await send('1\r\na\r\n0\r\n\r\n')).toBe('HTTP/1.1 415 Unsupported Media Type')
   })
 
-  it('that breaks off is not an error of the host', async () => {
+  it('that is interrupted is not an error of the host', async () => {
     await using host = await sampleHost()
     await host.app.listen()
     const { port } = host.app.server.address() as AddressInfo
@@ -209,7 +206,7 @@ describe('a body', () => {
     expect(host.log.filter((line) => line.includes('"level":50'))).toEqual([])
   })
 
-  it('that drips in is answered 408, and the connection ends', async () => {
+  it('that arrives too slowly returns 408, and the connection ends', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     await host.app.listen()
     const { port } = host.app.server.address() as AddressInfo
@@ -226,15 +223,12 @@ describe('a body', () => {
     )
   })
 
-  it('above the limit of its route, or of all, is refused', async () => {
+  it('above the limit of its route, or of all, is rejected', async () => {
     await using host = await sampleHost({ bodyLimit: 1000 })
     const ask = (url: string, method: 'PUT' | 'POST', size: number) =>
       host.ask({ method, url, payload: JSON.stringify('x'.repeat(size)), headers: json })
     const small = await ask('/sample/small', 'PUT', 20)
-    expect([small.statusCode, small.body]).toEqual([
-      413,
-      expect.stringMatching(/larger than the \d+ bytes that are read/),
-    ])
+    expect([small.statusCode, small.body]).toEqual([413, expect.stringMatching(/exceeds the limit of \d+ bytes/)])
     expect((await ask('/sample/things', 'POST', 20)).statusCode).toBe(400)
     expect((await ask('/sample/things', 'POST', 1000)).json()).toMatchObject({ status: 413 })
   })
@@ -244,7 +238,7 @@ describe('an address', () => {
   it.each([
     ['/sample/of/%zz', 400],
     [`/sample/of/${'x'.repeat(5000)}`, 414],
-  ])('%.20s that cannot be read is refused in our words', async (url, status) => {
+  ])('%.20s that is malformed is rejected with our message', async (url, status) => {
     await using host = await sampleHost()
     const answer = await host.ask({ method: 'GET', url })
     expect([answer.statusCode, Object.keys(answer.json<object>())]).toEqual([status, ['statusCode', 'error', 'code']])
@@ -255,7 +249,7 @@ describe('an address', () => {
 describe('every route', () => {
   const OPEN = ['/auth/v1/session', '/console', '/docs', '/health', '/live', '/metrics', '/ready', '/sample/open']
 
-  it('asks for credentials, except for the few public ones', async () => {
+  it('requests credentials, except for the few public ones', async () => {
     await using host = await sampleHost()
     const routes = printedRoutes(host.app)
     expect(routes.length).toBeGreaterThan(15)
@@ -269,7 +263,7 @@ describe('every route', () => {
     expect([...open]).toEqual(expect.arrayContaining(OPEN))
   })
 
-  it('and what is not a route, too', async () => {
+  it('and so does an unknown path', async () => {
     await using host = await sampleHost()
     expect((await host.app.inject({ method: 'GET', url: '/nowhere' })).statusCode).toBe(401)
   })
@@ -286,7 +280,7 @@ describe('a host', () => {
     expect(host.store.closed).toBe(true)
   })
 
-  it('leads a browser to the page of its API, with or without credentials', async () => {
+  it('redirects a browser, with or without credentials', async () => {
     await using host = await sampleHost()
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
     const seen = await host.app.inject({ method: 'GET', url: '/', headers: { accept } })
@@ -304,7 +298,7 @@ describe('a host', () => {
     expect(await Promise.all(ids)).toEqual([true, false, false])
   })
 
-  it('lets one key ask so often a second, and reports when to go on', async () => {
+  it('limits the requests per second of a key, and reports when to continue', async () => {
     await using host = await sampleHost({ rateLimit: 2 })
     const ask = async () => (await host.ask({ method: 'GET', url: '/' })).statusCode
     expect([await ask(), await ask(), await ask(), await ask(), await ask()]).toEqual([200, 200, 200, 200, 429])
@@ -321,7 +315,7 @@ describe('a host', () => {
   })
 })
 
-it('a request with two Host headers is answered 400, whatever its route', async () => {
+it('a request with two Host headers returns 400 on any route', async () => {
   await using host = await sampleHost()
   await host.app.listen()
   const { port } = host.app.server.address() as AddressInfo

@@ -74,7 +74,7 @@ describe('the audit of a host', () => {
     expect(silent.filter((id) => !SILENT.includes(id))).toEqual([])
   }, 120_000)
 
-  it('says who, from where, and how, without secrets', async () => {
+  it('names user, address and method, without secrets', async () => {
     await send('POST', '/api/resources', { id: 'audited', name: 'one', apiSecret: 'hidden' })
     await send('PATCH', '/api/resources/audited', { name: 'two' })
     const { values } = await read('?path=/api/resources/audited')
@@ -130,7 +130,7 @@ describe('the audit of a host', () => {
 })
 
 describe('entries of the audit', () => {
-  it('are forgotten when they are too old, in the stores of the tenant and of the host, and not those of others', async () => {
+  it('are removed when they are too old, in the stores of the tenant and of the host', async () => {
     const storage = openMemory()
     const [store, hostStore] = [storage.tenant('one'), storage.tenant('_host')]
     const entry = (tenant: string, at: number) => ({ tenant, user: 'u', path: '/', at, changes: [] })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { wholeHost } from './whole-host.ts'
 
 describe('POST /api/batch', () => {
-  it('takes operations on resources, and GET reports what became of each', async () => {
+  it('accepts operations on resources, and GET reports the result of each', async () => {
     await using host = await wholeHost({ only: 'rules,resources' })
     await host.ask('POST', '/api/resources', { id: 'r1' })
     const body = { entity: 'resource', action: 'delete', query: { ids: ['r1', 'r2'] } }
@@ -23,7 +23,7 @@ describe('POST /api/batch', () => {
     })
   })
 
-  it('is about tasks alone where no resources are served', async () => {
+  it('accepts only tasks if resources are not served', async () => {
     await using host = await wholeHost({ only: 'rules' })
     const refused = await host.ask('POST', '/api/batch', {
       entity: 'resource',

@@ -47,7 +47,7 @@ const watch = {
 }
 
 describe('the broker in the host', () => {
-  it('wakes the tasks of a resource that is posted to, unless configured otherwise', async () => {
+  it('runs the tasks of a posted resource, unless configured otherwise', async () => {
     const task = { name: 'w', type: 'reactive', resource: 'boiler' }
     const made = await host.send('POST', '/api/tasks', { ...watch, task })
     expect(made.statusCode, made.body).toBe(201)
@@ -70,7 +70,7 @@ describe('the broker in the host', () => {
     expect(await get('/resources/boiler/messages', 'umbrella')).toMatchObject([{ t: 7 }])
   })
 
-  it('makes the resource of a message that is stored, and none for one that is not', async () => {
+  it('creates the resource of a stored message, but not of one that is not stored', async () => {
     await post('/resources/new%2Fone/events', { t: 1 })
     expect(await get('/api/resources/new%2Fone')).toMatchObject({ id: 'new/one' })
     await post('/resources/passing/events?store=false', { t: 1 })

@@ -82,7 +82,7 @@ describe('certificates at the start', () => {
     expect(warnings()).toEqual([`The certificate ${files.cert} expired on 2021-01-01; replace it and its key`])
   })
 
-  it('cause no warning when they are good', async () => {
+  it('cause no warning when they are valid', async () => {
     expect((await opened()).warnings()).toEqual([])
   })
 
@@ -123,9 +123,9 @@ describe('certificates that change', () => {
     await certificates.look()
     await certificates.look()
     expect(nameOf(await connected(server))).toBe('server')
-    const problem = `--tls-key: ${files.key} is not the key of ${files.cert}; name the key that it was made for`
-    expect(logged).toEqual([`The certificate that is in use stays: ${problem}`])
-    expect(certificates.warnings()).toEqual([`The certificate that is in use stays: ${problem}`])
+    const problem = `--tls-key: ${files.key} is not the key of ${files.cert}; use the key for which the certificate was issued`
+    expect(logged).toEqual([`The previous certificate stays in use: ${problem}`])
+    expect(certificates.warnings()).toEqual([`The previous certificate stays in use: ${problem}`])
     put(undefined, 'renewed')
     await certificates.look()
     expect(nameOf(await connected(server))).toBe('renewed')

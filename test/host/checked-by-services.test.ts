@@ -35,8 +35,8 @@ const RIGHT = [
   ['updateMetadata', { metadata: { tags: ['a'], floor: null } }],
 ] as const
 
-describe('a rule that a service would refuse at work', () => {
-  it('is refused as template and as task, with the place', async () => {
+describe('a rule that a service would reject running', () => {
+  it('is rejected as template and as task, with the place', async () => {
     await using host = await wholeHost({ empty: true })
     const post = (url: string, payload: object) => host.send('POST', url, payload)
     for (const [name, properties, property, text] of WRONG) {
@@ -60,7 +60,7 @@ describe('a rule that a service would refuse at work', () => {
 })
 
 describe('a task that was saved', () => {
-  it('goes on after a restart when what checks it has become stricter', async () => {
+  it('continues after a restart when what checks it has become stricter', async () => {
     const data = testFolder(onTestFinished)
     let isStrict = false
     const siren = definePlug({

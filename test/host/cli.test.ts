@@ -17,7 +17,7 @@ describe('reflexarc', () => {
     },
   )
 
-  it('prints help and ends with 1 when nothing is asked', async () => {
+  it('prints help and exits with 1 without a command', async () => {
     expect(await cli([])).toMatchObject({
       code: 1,
       stdout: '',

@@ -30,8 +30,8 @@ afterAll(async () => {
 const toldOf = (who: string, answers: readonly Answer[]): readonly string[] =>
   answers.flatMap(({ statusCode, body }) => (statusCode >= 400 && INTERNAL.test(body) ? [`${who} ${body}`] : []))
 
-describe('the same write at the same time', () => {
-  it('is done one after the other by every route that has an example', async () => {
+describe('concurrent equal writes', () => {
+  it('are executed one after the other by every route with an example', async () => {
     const told: string[] = []
     let count = 0
     for (const operation of host.operations) {
@@ -47,7 +47,7 @@ describe('the same write at the same time', () => {
     expect(told).toEqual([])
   })
 
-  it('is done for versions of one webscript that differ, and for its publishing beside its rebuilding', async () => {
+  it('are executed for different versions of a webscript, and for publishing during a rebuild', async () => {
     const answers = await atOnce((place) => uploadScript('many', `1.${place}.0`))
     expect(answers.map(({ statusCode, body }) => (statusCode < 300 ? '' : body))).toEqual(answers.map(() => ''))
     await uploadScript('mixed', '1.0.0', '&draft=true')
@@ -59,7 +59,7 @@ describe('the same write at the same time', () => {
     expect(both.filter(({ statusCode }) => statusCode < 300).length).toBeGreaterThan(1)
   })
 
-  it('is done by every route that deletes', async () => {
+  it('are executed by every route that deletes', async () => {
     const told: string[] = []
     const deleting = host.operations.filter(({ method }) => method === 'delete')
     expect(deleting.length).toBeGreaterThan(20)

@@ -85,7 +85,7 @@ const ENTITIES: readonly Entity[] = [
 ]
 
 describe('a write with a condition', () => {
-  it.each(ENTITIES)('holds for $name as the writer saw it', async ({ made: make, write }) => {
+  it.each(ENTITIES)('succeeds for $name in the state that the writer read', async ({ made: make, write }) => {
     const url = await make()
     const put = (turn: number, headers: Readonly<Record<string, string>>) =>
       ask(write.method, `${url}${write.below ?? ''}`, write.body(turn), headers)
@@ -123,14 +123,14 @@ describe('a write with a condition', () => {
   it.each([
     ['/api/resources/new', {}],
     ['/config/query/new', query.query],
-  ])('makes %s only where nothing is, with If-None-Match: *', async (url, body) => {
+  ])('creates %s only if it does not exist, with If-None-Match: *', async (url, body) => {
     const payload = url.startsWith('/config') ? { query: body } : body
     const only = { 'if-none-match': '*' }
     expect((await ask('PUT', url, payload, only)).statusCode).toBeLessThan(300)
     expect((await ask('PUT', url, payload, only)).statusCode).toBe(412)
   })
 
-  it('of a template that was deleted and made again does not hold', async () => {
+  it('fails for a template that was deleted and created again', async () => {
     const url = '/api/templates/again'
     await made('/api/templates', { name: 'again', sensors })
     const { etag } = await ask('GET', url)
@@ -158,8 +158,8 @@ const PUBLIC = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1|auth\/v1\/session)(
 const READ =
   /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
 
-describe('a condition that a route does not read', () => {
-  it('is refused by name by every route that writes', async () => {
+describe('a condition that a route does not support', () => {
+  it('is rejected by name by every route that writes', async () => {
     const odd: string[] = []
     const routes = printedRoutes(app).filter(({ method, url }) => method !== 'GET' && !PUBLIC.test(url))
     expect(routes.length).toBeGreaterThan(120)

@@ -49,7 +49,7 @@ describe('the options', () => {
     })
   })
 
-  it('come from the flag, then from the environment; what is set to nothing is not set', () => {
+  it('are read from the flag, then from the environment; empty values count as unset', () => {
     expect(read({}, { PORT: '9000' }).port).toBe(9000)
     expect(read({ port: '9001' }, { PORT: '9000' }).port).toBe(9001)
     expect(read({}, { PORT: '' }).port).toBe(8080)
@@ -91,11 +91,11 @@ describe('the options', () => {
     ['any time', { maxAhead: 'off', maxBehind: 'off' }, {}, { times: { ahead: Infinity, behind: Infinity } }],
     ['times', { maxAhead: 'PT5M' }, { REFLEXARC_BAD_TIME: 'refuse' }, { times: { ahead: 300_000, refuses: true } }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
-  ])('take %s', (_what, given, env, expected) => {
+  ])('accept %s', (_what, given, env, expected) => {
     expect(read(given, env)).toMatchObject(expected)
   })
 
-  it('take a foreign issuer', () => {
+  it('accept a foreign issuer', () => {
     const { issuer } = read({ jwks: 'https://issuer.example/keys', issuer: 'i', audience: 'a', tenantClaim: 'org' })
     expect(issuer).toEqual({
       jwks: new URL('https://issuer.example/keys'),
@@ -169,15 +169,15 @@ describe('the options', () => {
       { issuer: 'i' },
       '--issuer and --audience: --jwks is missing; set the address of the keys of the issuer, or omit both',
     ],
-  ])('%j is refused with what would be right', (given, problem) => {
+  ])('%j is rejected, and the error shows what is right', (given, problem) => {
     expect(problems(given)).toEqual([problem])
   })
 
-  it('are refused by the name under which they came', () => {
+  it('are rejected under the name with which they were set', () => {
     expect(problems({}, { PORT: 'x' })).toEqual(['PORT: "x" cannot be used; write a number from 0 to 65535'])
   })
 
-  it('are all refused at once', () => {
+  it('are all rejected at once', () => {
     expect(problems({ port: 'x', tenant: '', logLevel: 'y' })).toHaveLength(3)
   })
 

@@ -12,7 +12,7 @@ afterAll(() => host.stop())
 const TEMPLATE = `#set($celsius = $payload.values.temp_dC / 10.0)
 {"metrics": [{"resource": "$topic[0]", "temperature": $celsius}]}`
 
-it('a device with JSON of its own raises an alarm', async () => {
+it('a device with its own JSON raises an alarm', async () => {
   const { converter, rules, alarms, broker } = host.client
   await converter.put('boilers', { type: 'velocity', template: TEMPLATE, mqtt: { topic: 'gw/+/up' } })
   await rules.templates.create({

@@ -84,7 +84,7 @@ describe('the converter service', () => {
     expect((await ask({ url: '/api/resources/boiler-2' })).json()).toMatchObject({ room: 'K1' })
   })
 
-  it('names keys that do not make a message another one for rules', async () => {
+  it('lists keys that rules ignore when they compare messages', async () => {
     const entry = '{"resource":"twice","timestamp":$payload.at,"t":$payload.t,"receivedAt":$payload.now}'
     const config = { type: 'velocity', template: `{"metrics":[${entry}]}`, identityIgnores: ['receivedAt'] }
     expect((await ask({ method: 'PUT', url: '/converter/twice', payload: config })).json()).toMatchObject(config)
@@ -126,7 +126,7 @@ describe('the converter service', () => {
     }
   })
 
-  it('answers text that cannot be used with the text', async () => {
+  it('returns unusable output with the text', async () => {
     await ask({ method: 'PUT', url: '/converter/text', payload: { type: 'velocity', template: 'hot: $payload.t' } })
     const answer = await ask({ method: 'POST', url: '/converter/text/convert', payload: { t: 93 } })
     expect(answer.statusCode).toBe(422)
@@ -158,7 +158,7 @@ describe('the converter service', () => {
       400,
     ],
     ['10 MB', { method: 'POST', url: '/converter/gw/convert', payload: { x: 'x'.repeat(10_000_000) } }, 413],
-  ] as const)('refuses %s', async (_what, request, status) => {
+  ] as const)('rejects %s', async (_what, request, status) => {
     const answer = await ask(request)
     expect(answer.statusCode).toBe(status)
     expect(answer.json()).toMatchObject({ error: expect.any(String) as string })

@@ -253,7 +253,7 @@ describe('a host that is killed while it works', () => {
     ['posts', postsAndTasks],
     ['alarms', alarms],
     ['webhooks', webhooks],
-  ])(`loses nothing that it acknowledged, and does nothing twice: %s (FC_SEED=${FIRST_SEED})`, async (name, making) => {
+  ])(`loses nothing acknowledged, and repeats nothing: %s (FC_SEED=${FIRST_SEED})`, async (name, making) => {
     const work = making()
     let host = await hosts.start(name)
     await work.begin(host.client)

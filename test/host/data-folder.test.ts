@@ -8,7 +8,7 @@ const root = testFolder()
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('a data folder', () => {
-  it('is made for its owner alone, with the folders above it, and left empty', () => {
+  it('is created empty with its parent folders, only for its owner', () => {
     const path = join(root, 'a', 'b')
     openDataFolder(path)
     openDataFolder(path)
@@ -18,31 +18,31 @@ describe('a data folder', () => {
   it.each([
     ['file', 'a file has that name'],
     [join('file', 'below'), 'a part of the path is a file'],
-  ])('at %s cannot be used, with the reason', (name, reason) => {
+  ])('at %s is rejected with the reason', (name, reason) => {
     writeFileSync(join(root, 'file'), '')
     const path = join(root, name)
     expect(() => openDataFolder(path)).toThrow(
       expect.objectContaining({
         code: 'STORE',
-        message: `The data folder ${path} cannot be used: ${reason}; name another one with --data`,
+        message: `The data folder ${path} cannot be used: ${reason}; set --data to another one`,
       }),
     )
   })
 })
 
-describe.runIf(existsSync('/proc/self'))('a data folder where the system makes none', () => {
-  it('cannot be used, and that is known at once', () => {
+describe.runIf(existsSync('/proc/self'))('a data folder that cannot be created', () => {
+  it('is rejected at once', () => {
     expect(() => openDataFolder('/proc/nothing/below')).toThrow(/folders cannot be created there/)
   })
 })
 
 describe('a data folder of another user', () => {
-  it('cannot be used, with the reason', () => {
+  it('is rejected with the reason', () => {
     const path = mkdtempSync(join(root, 'other-'))
     chmodSync(path, 0o500)
     chmodSync(root, 0o755)
     expect(() => withoutRights(() => openDataFolder(path))).toThrow(
-      /cannot be used: this user has no right to write there/,
+      /cannot be used: this user is not allowed to write there/,
     )
   })
 })
@@ -61,8 +61,10 @@ function withoutRights(work: () => void): void {
 describe('the disk of a data folder', () => {
   const of = (free: number, blocks = 1000) => spaceTrouble('/data', () => ({ blocks, bavail: free, bsize: 1024 }))
 
-  it('is full when next to nothing is left, and says what to do', () => {
-    expect(of(200)).toBe('The disk of the data folder /data is full: 200 KiB are left, and 4096 are needed; make room')
+  it('counts as full when almost no space is left, with a remedy', () => {
+    expect(of(200)).toBe(
+      'The disk of the data folder /data is full: 200 KiB are free, and 4096 KiB are required; free some space',
+    )
     expect([of(4096), of(0, 0), spaceTrouble('/data', () => undefined)]).toEqual([undefined, undefined, undefined])
   })
 
@@ -70,7 +72,7 @@ describe('the disk of a data folder', () => {
     const error = new Error('no start', { cause: new Error('database or disk is full') })
     expect(ofFullDisk(error, '/data')).toMatchObject({
       code: 'STORE',
-      message: 'The data folder /data cannot be used: the disk is full; make room, or name another one with --data',
+      message: 'The data folder /data cannot be used: the disk is full; free some space, or set --data to another one',
     })
     const other = new Error('something else')
     expect(ofFullDisk(other, '/data')).toBe(other)
@@ -78,7 +80,7 @@ describe('the disk of a data folder', () => {
 })
 
 describe('the key of tokens', () => {
-  it('is made once, for its owner alone, and nothing is left beside it', () => {
+  it('is created once, only for its owner, without leftovers', () => {
     const folder = mkdtempSync(join(root, 'key-'))
     const first = tokenKey(folder)
     expect(first).toHaveLength(32)
@@ -88,7 +90,7 @@ describe('the key of tokens', () => {
     expect(tokenKey(mkdtempSync(join(root, 'key-')))).not.toEqual(first)
   })
 
-  it('that is damaged is named, not replaced', () => {
+  it('is reported if damaged, and not replaced', () => {
     const folder = mkdtempSync(join(root, 'key-'))
     writeFileSync(join(folder, 'token.key'), 'short')
     expect(() => tokenKey(folder)).toThrow(/token\.key is not a valid key; remove it/)

@@ -27,7 +27,7 @@ const EXAMPLE = {
   task: { name: 'summary', type: 'reactive', resource: 'boiler-1', start: true },
 }
 
-describe('a rule that asks for data', () => {
+describe('a rule that requests data', () => {
   it('computes over what was stored before, and stores what it found', async () => {
     await using host = await dataHost()
     await host.done('POST', '/api/tasks', EXAMPLE)
@@ -39,16 +39,16 @@ describe('a rule that asks for data', () => {
     await expect.poll(() => host.done('GET', '/resources/summary/messages')).toMatchObject([{ mean: 20 }])
   })
 
-  it('is an Error that says so, when the host serves no broker', async () => {
+  it('is an Error that reports it, when the host serves no broker', async () => {
     await using host = await dataHost('rules')
     const answer = await host.done('POST', '/api/sensors/storeMessage', {
       properties: { payload: { t: 1 } },
       resource: 'r',
     })
-    expect(answer).toMatchObject({ state: 'Error', rawData: { error: 'this host serves no broker' } })
+    expect(answer).toMatchObject({ state: 'Error', rawData: { error: 'this host does not serve the broker' } })
   })
 
-  it('runs once by itself over the broker, as often as it is asked to', async () => {
+  it('runs once on its own over the broker, as often as it is asked to', async () => {
     await using host = await dataHost()
     for (const t of [1, 2, 2]) {
       const call = { properties: { payload: { t } }, resource: 'r' }

@@ -44,7 +44,7 @@ describe('a page of another origin', () => {
     ['on another name of this site', { origin: 'https://w.iot.example', 'sec-fetch-site': 'same-site' }],
     ['in an older browser', { origin: 'https://evil.example' }],
     ['of a tenant, which is sandboxed', { origin: 'null' }],
-  ])('%s writes nothing, whatever the route', async (_, page) => {
+  ])('%s writes nothing on any route', async (_, page) => {
     expect(await reachedBy(page)).toEqual(CHECKED_THERE.toSorted())
   })
 
@@ -57,7 +57,7 @@ describe('a page of another origin', () => {
     }
   })
 
-  it('writes with what no browser attaches by itself: the check is of what is shown', async () => {
+  it('writes with what no browser attaches on its own: the check is of what is shown', async () => {
     const answer = await asked('POST', '/api/tasks', { origin: 'https://evil.example', authorization: 'Bearer abc' })
     expect(answer.statusCode).toBe(401)
   })

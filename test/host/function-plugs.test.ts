@@ -56,7 +56,7 @@ afterAll(async () => {
 const { module = '', readable = [] } = RUNTIMES.get('plug-node24')?.harness ?? {}
 
 describe('a plug in a process of its own', () => {
-  it('is not called when the log is played again, and shows what it showed', async () => {
+  it('is not called during replay, and shows its previous result', async () => {
     let calls = 0
     const call = (_name: string, _version: string, params: unknown): Promise<unknown> => {
       calls++

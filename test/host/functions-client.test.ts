@@ -20,7 +20,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const example = new Map([...(RUNTIMES.get('plug-node24')?.example ?? [])].map(([path, text]) => [path, bytes(text)]))
 
 describe('functions by the client', () => {
-  it('are uploaded, followed until they run, looked at, and taken away', async () => {
+  it('are uploaded, followed until they run, read, and removed', async () => {
     const { plugs } = client.functions
     const created = await plugs.create(example)
     expect(created).toMatchObject({ isDone: false, entity: { name: 'tooWarm', version: '1.0.0', status: 'pending' } })

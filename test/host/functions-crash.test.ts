@@ -21,7 +21,7 @@ async function ask({ url, headers }: HostProcess, method: string, path: string, 
 const plugOf = (version: string, limit: number): Promise<Buffer> =>
   tarOf(nodePlug(version, `({ state: value > ${limit} ? 'Warm' : 'Cold' })`))
 
-it('builds what was begun, and rules use it before and after', async () => {
+it('finishes a begun build, and rules use it before and after', async () => {
   const first = await hosts.start()
   const created = await ask(first, 'POST', '/registry/v2/plugs?async=false', await plugOf('1.0.0', 25))
   expect((created['entity'] as Body)['failureReason']).toBeUndefined()

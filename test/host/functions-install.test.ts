@@ -176,7 +176,7 @@ def execute(properties):
   })
 
   // Holds FUNCBUILD-4
-  it('whose registry leads elsewhere is not installed from there, and the job says where', async () => {
+  it('whose registry leads elsewhere is not installed from there, and the job states where', async () => {
     const { version } = await deployed({
       'plug.json': manifestOf('leaving', 'plug-python3'),
       'main.py': 'def execute(properties, *others):\n    return "Seen"\n',

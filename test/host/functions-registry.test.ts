@@ -30,7 +30,7 @@ async function registered(name: string, version = '1.0.0', query = '', more: obj
 const versionOf = (name: string, version = '1.0.0'): string => `${PLUGS}/${name}/versions/${version}`
 const plugIn = (body: Body): Body => (body['entity'] as Body)['plug'] as Body
 
-it('answers a creation as it was recorded', async () => {
+it('responds to a creation as recorded', async () => {
   const { status, body } = await host.ask(
     'POST',
     `${PLUGS}/?draft=true`,
@@ -127,7 +127,7 @@ describe('tags', () => {
     expect(await tags('GET', '/tags?scope=any')).toEqual([200, []])
   })
 
-  it('of the tenant are listed, keep their colours, and go when nothing has them', async () => {
+  it('of the tenant are listed, keep their colours, and are removed when unused', async () => {
     await registered('paints', '1.0.0', '', { tags: [{ name: 'paint', color: '#abcdef' }] })
     await registered('paints', '1.0.1', '', { tags: [{ name: 'paint', color: '#000000' }, 'paintless'] })
     const paint = { name: 'paint', color: '#abcdef' }
@@ -243,7 +243,7 @@ describe('a draft', () => {
 })
 
 describe('a published version', () => {
-  it('is described otherwise without a change of its assets', async () => {
+  it('is described otherwise without a change from assets', async () => {
     await registered('described')
     const version = versionOf('described')
     const before = await host.send('GET', `${version}/content`)
@@ -264,7 +264,7 @@ describe('a published version', () => {
     expect((await host.ask('PATCH', `${version}/manifest`, {})).status).toBe(409)
   })
 
-  it('that is protected shows its assets to its owner alone', async () => {
+  it('that is protected shows its assets only to its owner', async () => {
     await registered('secret', '1.0.0')
     await registered('secret', '1.1.0')
     expect((await host.ask('POST', `${PLUGS}/secret/protect`)).body).toEqual({
@@ -305,7 +305,7 @@ describe('a copy', () => {
     })
   })
 
-  it('takes what the body brings in its place', async () => {
+  it('replaces assets with those of the body', async () => {
     await registered('base', '1.0.0', '', { metadata: { description: 'of the base' } })
     const overlaid = await host.ask(
       'POST',
@@ -351,7 +351,7 @@ it('checks a dry run as a creation, and keeps nothing of it', async () => {
 })
 
 describe('a model', () => {
-  it('deprecates those before it by a patch, and goes some time after it was deprecated', async () => {
+  it('deprecates earlier patch versions, and is removed some time after its deprecation', async () => {
     const of = (version: string): Promise<Buffer> =>
       tarOf({ ...MODEL, 'model.json': JSON.stringify({ name: 'moves', version, runtime: 'byoml-sklearn' }) })
     for (const version of ['1.0.0', '1.0.1', '1.1.0'])
@@ -387,7 +387,7 @@ describe('a model', () => {
   })
 })
 
-it('a webscript shows its secret, and where it is called', async () => {
+it('a webscript shows its secret, and URL name of the webscript', async () => {
   const created = await host.ask('POST', `${REGISTRY}/webscripts?copy=!example&runtime=web-node24&deploy=false`)
   expect(created.body).toMatchObject({ entity: { webscript: { private: true, allowHmac: true } } })
   const { body } = await host.ask('GET', `${REGISTRY}/webscripts`)
@@ -408,7 +408,7 @@ it('a webscript shows its secret, and where it is called', async () => {
 })
 
 describe('a removal', () => {
-  it('of several versions is one job, over when all of them are gone', async () => {
+  it('of several versions is one job, which ends when all are removed', async () => {
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) await registered('several', version)
     const removed = await host.ask('DELETE', `${PLUGS}/several?force=true`)
     expect(removed).toMatchObject({
@@ -453,7 +453,7 @@ describe('a removal', () => {
 })
 
 describe('a rebuild', () => {
-  it('does what is needed, says why, and refuses what is not', async () => {
+  it('does what is needed, explains why, and rejects what is not', async () => {
     await using own = await wholeHost()
     const code = `({ state: 'Warm', rawData: { limit: process.env.LIMIT ?? 'none' } })`
     await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', code)))
@@ -481,7 +481,7 @@ describe('a rebuild', () => {
     })
     const deployed = await rebuild('', { deploy: { envVars: { LIMIT: '7' } } })
     expect(deployed.body).toMatchObject({
-      causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment is another one' } },
+      causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment has changed' } },
       entity: { status: 'running', plug: { deploy: { envVars: { LIMIT: '7' } } } },
     })
     const called = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })

@@ -14,7 +14,7 @@ const RULE = {
 
 describe('a plug of a tenant', () => {
   // Holds FUNCTION-4
-  it('is built, checked, used by a rule, and not taken away while that is there', async () => {
+  it('is built, checked, used by a rule, and cannot be removed while the rule exists', async () => {
     await using host = await wholeHost()
     const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
     expect(created).toMatchObject({
@@ -109,14 +109,14 @@ execute().catch(send)`,
 })
 
 describe('the registry', () => {
-  it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
+  it('reports at once what is wrong with an upload, and stores nothing', async () => {
     await using host = await wholeHost()
     const cases: [Files, number, string][] = [
       [{ 'index.js': '' }, 400, 'the assets have no plug.json'],
       [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
       [{ 'plug.json': manifestOf() }, 400, 'has a file index.js'],
       [{ ...nodePlug(), 'plug.json': manifestOf({ runtime: 'plug-cobol' }) }, 400, 'the runtime plug-cobol'],
-      [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'every tenant has'],
+      [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'is the name of a built-in plug'],
     ]
     for (const [files, status, error] of cases) {
       const answer = await host.ask('POST', PLUGS, await tarOf(files))
@@ -128,7 +128,7 @@ describe('the registry', () => {
   })
 
   // Holds FUNCTION-1
-  it('says why a version is not running', async () => {
+  it('explains why a version is not running', async () => {
     await using host = await wholeHost()
     const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
     const unhealthy = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(mismatched))
@@ -171,7 +171,7 @@ describe('the registry', () => {
     expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
   })
 
-  it('has examples of its runtimes that work as they are', async () => {
+  it('has working examples of its runtimes', async () => {
     await using host = await wholeHost()
     const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')
     const runtimes = body['runtimes'] as { readonly name: string; readonly functionType: string }[]

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { sampleHost } from './sample-host.ts'
 
 describe('GET /health', () => {
-  it('is ok without credentials while the store answers', async () => {
+  it('is ok without credentials while the store responds', async () => {
     await using host = await sampleHost()
     const answer = await host.app.inject({ method: 'GET', url: '/health', remoteAddress: '10.0.0.1' })
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('is 503 when it does not, and the log says why', async () => {
+  it('is 503 when it does not, and the log explains why', async () => {
     await using host = await sampleHost()
     host.store.broken = true
     const answer = await host.app.inject({ method: 'GET', url: '/health' })
@@ -28,7 +28,7 @@ describe('GET /health', () => {
     expect(await health()).toBe(200)
   })
 
-  it('writes no more often than every five seconds, however many ask', async () => {
+  it('writes at most every five seconds for any number of requests', async () => {
     await using host = await sampleHost()
     const versions = async () =>
       (await host.store.tenant('_host').collection({ name: 'probes', version: 1, fields: {} }).get('health'))?.version

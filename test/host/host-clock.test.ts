@@ -34,7 +34,7 @@ describe('the time of a host', () => {
     expect(machine.warned).toEqual([])
   })
 
-  it('goes on when the wall clock is set back, a tenth slower until both are the same, and says so once', () => {
+  it('continues a tenth slower when the wall clock is set back, until both agree, and reports it once', () => {
     const machine = new Machine()
     const before = machine.clock.now()
     machine.wall -= HOUR
@@ -49,7 +49,7 @@ describe('the time of a host', () => {
     const machine = new Machine()
     machine.wall += MAX_LEAD_MS
     expect(machine.pass(5)).toBe(machine.wall)
-    expect(machine.warned).toEqual([expect.stringContaining('went forward by 60 s')])
+    expect(machine.warned).toEqual([expect.stringContaining('moved forward by 60 s')])
   })
 
   // Holds HOSTCLOCK-4
@@ -60,13 +60,13 @@ describe('the time of a host', () => {
     expect(machine.pass(CONFIRM_MS - 1)).toBe(before + CONFIRM_MS - 1)
     expect(machine.clock.unconfirmedMs).toBe(HOUR)
     expect(machine.clock.warnings()).toEqual([
-      'the clock of the machine went forward by 3600 s, which a wait of 10 s has not confirmed: this host does not follow it; set the clock right, or say reflexarc clock --follow',
+      'the clock of the machine moved forward by 3600 s, which a wait of 10 s has not confirmed: this host does not follow it; correct the clock, or run reflexarc clock --follow',
     ])
     expect(machine.pass(CONFIRM_MS)).toBe(machine.wall)
     expect(machine.clock.warnings()).toEqual([])
     expect(machine.warned).toEqual([
-      expect.stringContaining('this host follows when a wait of 10 s has confirmed it'),
-      expect.stringContaining('went forward by 3600 s'),
+      expect.stringContaining('this host follows once a wait of 10 s has confirmed it'),
+      expect.stringContaining('moved forward by 3600 s'),
     ])
   })
 
@@ -83,19 +83,19 @@ describe('the time of a host', () => {
   })
 
   // Holds HOSTCLOCK-5
-  it('goes on from what is stored, at most a minute ahead of the wall clock', () => {
+  it('continues from what is stored, at most a minute ahead of the wall clock', () => {
     const machine = new Machine()
     machine.clock.atLeast(machine.wall + 30_000)
     expect(machine.clock.now()).toBe(machine.wall + 30_000)
     machine.clock.atLeast(machine.wall + HOUR)
     expect(machine.clock.now()).toBe(machine.wall + MAX_LEAD_MS)
     expect(machine.warned).toEqual([
-      expect.stringContaining("are 30 s ahead of the clock of the machine: this host's time goes on from there"),
-      expect.stringContaining("this host's time leads by at most 60 s, and the affected tasks"),
+      expect.stringContaining('are 30 s ahead of the clock of the machine: the time of this host continues from there'),
+      expect.stringContaining('the time of this host is at most 60 s ahead, and the affected tasks'),
     ])
   })
 
-  it('is that of the wall clock again when the operator says so, and reports by how much it is ahead until then', () => {
+  it('follows the wall clock on request of the operator, and reports its lead until then', () => {
     const machine = new Machine()
     machine.wall += HOUR
     machine.pass(1)
@@ -103,7 +103,9 @@ describe('the time of a host', () => {
     machine.wall -= HOUR
     machine.pass(1)
     expect(machine.clock.warnings()).toEqual([
-      expect.stringContaining("this host's time is 3600 s ahead of the clock of the machine; it loses a tenth"),
+      expect.stringContaining(
+        'the time of this host is 3600 s ahead of the clock of the machine; it runs a tenth slower',
+      ),
     ])
     expect(Math.round(machine.clock.leadMs / 1_000)).toBe(3_600)
     expect(Math.round(machine.clock.follow() / 1_000)).toBe(-3_600)
@@ -112,10 +114,10 @@ describe('the time of a host', () => {
     machine.clock.now()
     expect(machine.clock.follow()).toBe(HOUR)
     expect(machine.clock.now()).toBe(machine.wall)
-    expect(machine.warned.at(-1)).toContain('its time went forward by 3600 s')
+    expect(machine.warned.at(-1)).toContain('it moved forward by 3600 s')
   })
 
-  it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stands still, and is never behind', () => {
+  it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stalls, and is never behind', () => {
     const step = fc.record({ pass: fc.integer({ min: 0, max: HOUR }), set: fc.integer({ min: -HOUR, max: HOUR }) })
     fc.assert(
       fc.property(fc.array(step), (steps) => {

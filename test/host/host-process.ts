@@ -33,13 +33,13 @@ export class HostProcesses {
     this.#folder = folder
   }
 
-  /** Starts a host; resolves when it listens. `name`: a folder inside this object's folder. */
-  async start(name = ''): Promise<HostProcess> {
+  /** Starts a host; resolves when it listens. `name`: a folder inside this object's folder. `options`: more flags. */
+  async start(name = '', options: readonly string[] = []): Promise<HostProcess> {
     const { key, secret } = CREDENTIALS
     const args = ['serve', '--port', '0', '--data', join(this.#folder, name), '--key', key, '--secret', secret]
     // tests send messages with any timestamps
     const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent', '--max-ahead', 'off', '--max-behind', 'off']
-    const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more], {
+    const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more, ...options], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const gone = once(child, 'close').then(() => this.#running.delete(child))

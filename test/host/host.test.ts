@@ -15,8 +15,8 @@ const making = () => {
 const given = { store: 'memory:', key: 'k', secret: 's' }
 const headers = { authorization: basic('k', 's') }
 
-describe("the host on somebody else's server", () => {
-  it('leaves alone what is beside it', async () => {
+describe('the host on an existing server', () => {
+  it('does not affect other routes', async () => {
     await using app = fastify()
     app.decorateRequest('user', '')
     app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -84,7 +84,7 @@ describe("the host on somebody else's server", () => {
     expect((await app.inject({ url: '/api/tasks?hits=100', headers })).json()).toHaveLength(tasks)
   })
 
-  it('is twice in one process, and each its own', async () => {
+  it('runs twice in one process, independently', async () => {
     await using app = fastify()
     const [one, two] = [making(), making()]
     const mountOf = (parts: typeof one) => (scope: FastifyInstance, options: HostOptions) =>
@@ -122,7 +122,7 @@ describe("the host on somebody else's server", () => {
     expect(pairs).toHaveLength(1)
   })
 
-  it('lets its store go when it cannot start', async () => {
+  it('releases its store when it cannot start', async () => {
     await using app = fastify()
     const parts = making()
     parts.service.start = () => Promise.reject(new Error('no template can be read'))
@@ -131,7 +131,7 @@ describe("the host on somebody else's server", () => {
     expect([parts.store.closed, parts.service.life]).toEqual([true, ['stop']])
   })
 
-  it('runs the plugs of its owner, and refuses the ones that it has already', async () => {
+  it('runs the plugs of its owner, and rejects duplicates of its own plugs', async () => {
     const siren = definePlug({
       name: 'siren',
       version: '1.0.0',
@@ -172,7 +172,7 @@ describe("the host on somebody else's server", () => {
     ])
   })
 
-  it('refuses options with all that is wrong', async () => {
+  it('rejects options with all problems', async () => {
     await using app = fastify()
     const registered = app.register(host, { tenant: '', rateLimit: -1 })
     await expect(Promise.resolve(registered)).rejects.toThrow(/--tenant: .*\nerror: --rate-limit: /)

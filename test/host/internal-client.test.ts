@@ -42,7 +42,7 @@ async function opened() {
   return { ask, issued, ended: () => ended, pass: (ms: number) => (now += ms) }
 }
 
-it('asks as the tenant, from nowhere, by a token that is made again before it ends', async () => {
+it('sends requests for the tenant, with a token that is renewed before it expires', async () => {
   const { ask, issued, pass } = await opened()
   const headers = [
     ['x-own', 'yes'],
@@ -59,7 +59,7 @@ it('asks as the tenant, from nowhere, by a token that is made again before it en
   expect(issued[0]).toEqual({ tenant: 'acme', subject: 'webscripts/greet', lifetime: 300 })
 })
 
-it('hands on what is sent', async () => {
+it('forwards requests unchanged', async () => {
   const { ask } = await opened()
   const headers = [['content-type', 'application/json']] as const
   const answer = await ask({ method: 'POST', path: '/echo', headers, body: '{"a":[1]}' })
@@ -82,12 +82,12 @@ it.each<[string, Partial<ApiRequest>, RegExp]>([
   ['backslashes', { path: '/\\127.0.0.1' }, /begins with one slash/],
   ['another method', { method: 'CONNECT' }, /does not support the method CONNECT/],
   ['a stream of events', { headers: [['accept', 'text/event-stream']] }, /streams of events/],
-])('refuses %s', async (_, request, problem) => {
+])('rejects %s', async (_, request, problem) => {
   const { ask } = await opened()
   await expect(ask(request)).rejects.toThrow(problem)
 })
 
-it('reads no more of an answer than may come, and lets the rest go', async () => {
+it('reads a response up to its limit, and discards the rest', async () => {
   const { ask, ended } = await opened()
   await expect(ask({ path: '/endless' })).rejects.toThrow(/more than 900000 bytes/)
   await expect.poll(ended).toBe(1)

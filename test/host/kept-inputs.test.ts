@@ -23,7 +23,7 @@ async function task(
 const post = (host: WholeHost, temperature: number) => host.done('POST', '/resources/boiler/events', { temperature })
 
 describe('inputs of a task', () => {
-  it('are listed in pages, each with what fired for it', async () => {
+  it('are listed in pages, each with its firings', async () => {
     await using host = await wholeHost()
     const path = await task(host)
     for (const temperature of [80, 93, 95]) await post(host, temperature)
@@ -44,7 +44,7 @@ describe('inputs of a task', () => {
     expect(last.values).toContainEqual(all.values[3])
   })
 
-  it('are gone with their resource', async () => {
+  it('are removed with their resource', async () => {
     await using host = await wholeHost()
     const path = await task(host)
     await host.done('PUT', '/api/resources/boiler', {})
@@ -67,7 +67,7 @@ describe('inputs of a task', () => {
 })
 
 describe('the state of a task', () => {
-  it('at an instant is what the route answered then, also after a restart', async () => {
+  it('at an instant is what the route returned then, even after a restart', async () => {
     const data = testFolder()
     const answers: TaskStateView[] = []
     let path = ''
@@ -95,13 +95,13 @@ describe('the state of a task', () => {
     ['in the future', (now: number) => now + 1e9, 400],
     ['before inputs were kept', () => 1_000, 404],
     ['that is not an instant', () => 'soon', 400],
-  ])('is refused for an instant %s', async (_what, at, status) => {
+  ])('is rejected for an instant %s', async (_what, at, status) => {
     await using host = await wholeHost()
     const path = await task(host)
     expect((await host.ask('GET', `${path}/state?at=${at(Date.now())}`)).status).toBe(status)
   })
 
-  it('is that of now alone where no inputs are kept', async () => {
+  it('is only the current state if inputs are not kept', async () => {
     await using host = await wholeHost({ keepInputs: '0' })
     const path = await task(host)
     expect(await host.done('GET', `${path}/state`)).toMatchObject({ isRunning: true })

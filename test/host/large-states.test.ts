@@ -82,7 +82,7 @@ describe('a state above the bound', () => {
     const failing = { code: 503, status: 'failing', troubles: [expect.stringContaining(name)] }
     await expect.poll(() => health()).toEqual(failing)
     // on a busy machine a checkpoint may be written before all messages
-    const troubles = [expect.stringMatching(/has [12]\d{6} characters, above 1\.5 million characters$/)]
+    const troubles = [expect.stringMatching(/has [12]\d{6} characters, more than 1\.5 million characters$/)]
     expect(await health()).toMatchObject({ troubles })
     // other machines must not learn which tasks exist
     expect(await health({ remoteAddress: '10.0.0.1' })).toEqual({ code: 503, status: 'failing' })

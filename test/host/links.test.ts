@@ -71,7 +71,7 @@ describe('the links of responses', () => {
   }, 120_000)
   afterAll(() => story.app.close())
 
-  it('are absolute, and there are some of every service that has links', () => {
+  it('are absolute, for every service with links', () => {
     const odd = links.filter(({ href }) => !href.startsWith(`http://${origin}/`) && !href.startsWith('s3://'))
     expect(odd).toEqual([])
     const from = (start: string) => links.filter((link) => link.from.includes(` ${start}`)).length

@@ -81,7 +81,7 @@ describe('a rehearsal of a task', () => {
     expect(answer).toMatchObject({ status: 'done', fidelity: 'series', coverage: { items: [{ fidelity: 'series' }] } })
   })
 
-  it('begins cold in the order of times if asked, and rejects what contradicts itself', async () => {
+  it('begins cold in order of time on request, and rejects contradictory options', async () => {
     await using host = await wholeHost()
     const { ID: id } = await host.done<{ ID: string }>('POST', '/api/tasks', RULE)
     await feed(host, Date.now() - 60_000)
@@ -108,7 +108,7 @@ describe('a rehearsal of a task', () => {
   })
 
   // Holds REHEARSE-5
-  it('is replayed with one input changed or left out, and the task stays as it is', async () => {
+  it('is replayed with one input changed or omitted, and the task stays as it is', async () => {
     await using host = await wholeHost()
     const { ID: id } = await host.done<{ ID: string }>('POST', '/api/tasks', RULE)
     await feed(host, Date.now() - 60_000)

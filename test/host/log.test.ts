@@ -16,13 +16,13 @@ describe('the log', () => {
     })
   })
 
-  it('at info says nothing about requests that go well', async () => {
+  it('at info does not log successful requests', async () => {
     await using host = await sampleHost({}, 'info')
     await host.ask({ method: 'GET', url: '/' })
     expect(host.log).toEqual([])
   })
 
-  it('never has what opens a door', async () => {
+  it('never contains credentials', async () => {
     await using host = await sampleHost({}, 'trace')
     const token = await host.tokens.issue({ tenant: 'one', subject: 'anna', lifetime: 60 })
     const url = `/sample/things?apiKey=${PAIR.key}&apiSecret=${PAIR.secret}`

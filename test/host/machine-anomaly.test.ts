@@ -18,7 +18,7 @@ function recording(): string | undefined {
   for (let folder = dirname(ROOT); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return join(folder, name)
   }
-  process.stderr.write(`*** NOT TESTED: the example rule on the recording of a machine: ${name} is not there\n`)
+  process.stderr.write(`*** NOT TESTED: the example rule on the recording of a machine: ${name} does not exist\n`)
   return undefined
 }
 const REAL = recording()
@@ -90,7 +90,7 @@ async function firedLive(messages: readonly Message[], count: number): Promise<r
 }
 
 describe('the example rule of machine-anomaly', () => {
-  it('fires on a host as it does when it is simulated', async () => {
+  it('fires on a host as in a simulation', async () => {
     using place = new Workspace({ 'day.csv': csvOf(MADE_UP) })
     const fired = await simulated(join(place.path, 'day.csv'), '2014-02-07')
     expect(fired.map(({ node }) => node)).toEqual(['odd', 'broken'])

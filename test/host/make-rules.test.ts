@@ -19,7 +19,7 @@ describe('the figures of a host', () => {
   it.each([
     ['drop', 1, 1],
     ['take', 2, 0],
-  ])('count a message that comes again as --duplicates %s says', async (duplicates, firings, dropped) => {
+  ])('count a repeated message as set by --duplicates %s', async (duplicates, firings, dropped) => {
     await using host = await wholeHost({ only: 'rules', duplicates })
     await began(host)
     const collectedTime = Date.now()
@@ -32,7 +32,7 @@ describe('the figures of a host', () => {
     )
   })
 
-  it('count what its tasks did, whether or not they went their short way', async () => {
+  it('count the work of tasks with and without rows', async () => {
     await using host = await wholeHost({ only: 'rules' })
     await began(host, { invocationPolicy: 3600 })
     for (const value of [1, 2, 93, 94, 95]) await sent(host, value)

@@ -11,7 +11,7 @@ async function figures(metrics: Metrics): Promise<ReadonlyMap<string, number>> {
 }
 
 describe('the figures', () => {
-  it('are what services and the runner said', async () => {
+  it('equal the reports of services and runner', async () => {
     const metrics = new Metrics()
     const { gauges } = metrics
     const work = { inputs: 5, steps: 7, firings: 2, held: 1, dropped: 3 }
@@ -55,7 +55,7 @@ describe('the figures', () => {
     metrics.stop()
   })
 
-  it('show a lag when the loop was held up', async () => {
+  it('show a lag when the loop was blocked', async () => {
     const metrics = new Metrics()
     // Each turn is longer than the monitor's interval, so that there is one sample per turn; the first sample has no
     // predecessor.
@@ -94,7 +94,7 @@ describe('GET /metrics', () => {
     [{ remoteAddress: '::ffff:10.0.0.1' }, 401],
     [{ remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '10.0.0.1' } }, 401],
     [{ remoteAddress: '127.0.0.1', headers: { forwarded: 'for=10.0.0.1' } }, 401],
-  ])('without credentials answers this machine alone: %j is %i', async (from, status) => {
+  ])('without credentials is open only to this machine: %j is %i', async (from, status) => {
     await using host = await sampleHost()
     expect((await host.app.inject({ ...get, ...from })).statusCode).toBe(status)
   })
@@ -107,7 +107,7 @@ describe('GET /metrics', () => {
     expect((await host.ask({ ...get, remoteAddress: '10.0.0.1' })).statusCode).toBe(status)
   })
 
-  it('has a port of its own, with the probes, for which no credentials are needed', async () => {
+  it('has a separate port, with the probes, without credentials', async () => {
     const given = { store: 'memory:', port: 0, metricsPort: 0, key: 'k', secret: 's', empty: true, only: 'vault' }
     const host = await startHost(readConfig(given, {}, ['vault']), { write: () => undefined }, { hashCost: 2 })
     const [url = ''] = host.also

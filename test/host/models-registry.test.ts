@@ -57,7 +57,7 @@ describe('a model that the registry deploys', () => {
       ready: true,
       framework: 'xgboost',
       semantic_version: '1.0.0',
-      description: 'How worn a machine is by its heat and its hours',
+      description: 'Wear of a machine by its heat and its hours',
     })
     expect(await predict('wear')).toEqual(WEAR)
     const examples = await host.ask('GET', '/models/wear/examples')
@@ -74,7 +74,7 @@ describe('a model that the registry deploys', () => {
   })
 
   // Holds MODELRUN-1, MODELRUN-2
-  it('takes the place of another one when it has answered, and returns it when it goes', async () => {
+  it('replaces another one once it is verified, and restores it when removed', async () => {
     await deployed('pump', '1.0.0')
     const torn = await deployed('pump', '1.1.0', { booster: '{"learner"' })
     expect(torn.entity).toMatchObject({
@@ -127,7 +127,7 @@ describe('a model that the registry deploys', () => {
     expect(await predict('belt')).toEqual({ predictions: [18] })
   })
 
-  it('that is protected is read by its owner alone, and asked by all', async () => {
+  it('is readable only by its owner if protected, and callable by all', async () => {
     await deployed('secret', '1.0.0')
     await host.ask('POST', `${REGISTRY}/secret/versions/1.0.0/protect`)
     expect((await host.send('GET', '/models/secret/content')).statusCode).toBe(200)

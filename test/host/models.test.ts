@@ -65,7 +65,7 @@ describe('a model of another server', () => {
     server = await TestServer.start()
   })
   afterAll(() => server.stop())
-  it('is named in JSON, and asked as others are', async () => {
+  it('is registered with JSON, and called like other models', async () => {
     const remote = { url: server.url, protocol: 'v2', model: 'sum', headers: { Authorization: 'Bearer x' } }
     const made = await ask({ method: 'POST', url: '/models', payload: { name: 'adds', remote } })
     expect(made).toMatchObject({
@@ -87,7 +87,7 @@ describe('a model of another server', () => {
     [504, 504, 'REMOTE_LATE', /answered 504: odd/],
     [500, 500, 'MODEL_FAILED', /answered 500: odd/],
     [400, 400, 'VALIDATION', /answered 400: odd/],
-  ])('that answers %i is reported by %i %s', async (given, status, code, error) => {
+  ])('that responds with %i is reported as %i %s', async (given, status, code, error) => {
     server.instead = ({ method }) => (method === 'POST' ? { status: given, body: { error: 'odd' } } : undefined)
     expect(await predict({ instances: [[1, 2]] }, 'adds')).toMatchObject({
       status,
@@ -110,7 +110,12 @@ describe('a call that cannot be answered', () => {
       400,
       /\/instances\/0\/depth <- is not a feature.*a, b, c, d/,
     ],
-    ['probabilities of a booster', { instances: [[0, 0, 0, 0]], probabilities: true }, 400, /for models of sklearn/],
+    [
+      'probabilities of a booster',
+      { instances: [[0, 0, 0, 0]], probabilities: true },
+      400,
+      /only supported by scikit-learn models/,
+    ],
     ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /exceed the limit of 10000/],
     ['columns of several lengths', { inputs: { a: [1], b: [1, 2] } }, 400, /\/inputs\/b <- has 2 values, and a has 1/],
   ])('%s', async (_title, body, status, error) => {
@@ -126,13 +131,13 @@ describe('a call that cannot be answered', () => {
     const classify = await ask({ method: 'POST', url: '/models/booster/classify', payload: { examples: [{}] } })
     expect(classify).toMatchObject({
       status: 400,
-      body: { error: expect.stringContaining('models of tensorflow') as string },
+      body: { error: expect.stringContaining('TensorFlow models') as string },
     })
     expect((await app.inject({ url: '/models' })).statusCode).toBe(401)
   })
 })
 
-describe('an upload that is refused', () => {
+describe('an upload that is rejected', () => {
   const parts = { name: 'bad', framework: 'xgboost', file: ZIP }
   it.each<[string, Readonly<Record<string, string | Uint8Array>>, number, RegExp]>([
     ['a name that leads elsewhere', { ...parts, name: '../x' }, 400, /\/name/],

@@ -1,5 +1,5 @@
 /**
- * Tests changes of objects in a whole host: files become series that rules are run over, and webscripts forward what
+ * Tests changes of objects in a whole host: files into series that rules are run over, and webscripts forward what
  * rules answer.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ async function ask(method: string, path: string, body?: unknown) {
 const HOT = 'resource,timestamp,temperature\nboiler-1,2026-01-01T10:00:00Z,60\nboiler-1,2026-01-01T10:05:00Z,95\n'
 
 describe('a CSV under etl-import/upload/', () => {
-  it('goes there from the command line, which shows what was refused and does nothing twice', async () => {
+  it('is uploaded on the command line, which shows rejected lines and repeats nothing', async () => {
     using place = new Workspace({ 'more.csv': `${HOT}boiler-1,never,1\n` })
     const env = { REFLEXARC_URL: host.url, REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 'a-secret' }
     const first = await place.cli(['import', 'more.csv'], { env })
@@ -104,7 +104,7 @@ describe('subscriptions over HTTP', () => {
     filters: [{ prefix: 'never/' }],
   }
 
-  it('have links, a sealed secret, and a place in the overview', async () => {
+  it('have links, an encrypted secret, and an entry in the overview', async () => {
     const made = await ask('POST', '/subscription/public', { id: 'one', ...body })
     const self = `${host.url}/storage/v1/subscription/public/one`
     expect(made).toMatchObject({

@@ -125,7 +125,7 @@ describe('tenants of a host that is alone', () => {
   })
 
   // Holds HOSTTENANTS-3
-  it('do not delay each other: one that fails is refused, reported by /health and tried again', async () => {
+  it('do not delay each other: a failing one is rejected, reported by /health and retried', async () => {
     let fails = true
     const { tenants, start, names, warned, timers } = await openHost(['acme', 'umbrella'], {
       start: ({ tenant }) => {
@@ -146,7 +146,7 @@ describe('tenants of a host that is alone', () => {
     expect(tenants.find('acme')).toBeDefined()
   })
 
-  it('say what was wrong with the name that was asked for, and what clients wait for anyhow', async () => {
+  it('state what was wrong with the name that was requested, and what clients wait for anyhow', async () => {
     for (const code of ['VALIDATION', 'UNAVAILABLE'] as const) {
       const { tenants, start } = await openHost([], {
         start: () => {

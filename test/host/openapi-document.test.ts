@@ -24,12 +24,12 @@ const odd = (isOdd: (operation: Operation) => boolean): readonly string[] =>
   host.operations.filter(isOdd).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
 
 describe('every operation of the API', () => {
-  it('says of each parameter what it means', () => {
+  it('describes each parameter', () => {
     const bare = ({ parameters = [] }: Operation) => parameters.filter(({ description }) => !description)
     expect(odd((operation) => bare(operation).length > 0)).toEqual([])
   })
 
-  it('says what it answers when all is well, by a schema with a name where that is JSON', () => {
+  it('describes its successful response, with a named schema for JSON', () => {
     const good = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => /^[12]/.test(status))
     expect(odd((operation) => good(operation).length === 0)).toEqual([])
     const isNamed = (media: Media | undefined) => media === undefined || media.schema?.$ref !== undefined
@@ -61,7 +61,7 @@ function misfit({ responses, operationId }: Operation, { statusCode, headers, bo
 describe('the examples', () => {
   beforeAll(() => host.story.prepare())
 
-  it('are what a host takes, one after the other, and it answers as it says', async () => {
+  it('are accepted one after the other, with the described responses', async () => {
     const failed: unknown[] = []
     for await (const [operation, answer] of host.story.tell(host.operations)) {
       if (answer.statusCode >= 300) failed.push([operation.operationId, answer.statusCode, answer.body])
@@ -70,7 +70,7 @@ describe('the examples', () => {
     expect(failed.filter((one) => one !== undefined)).toEqual([])
   })
 
-  it('make what every reading operation then shows by its schema', async () => {
+  it('create data that every reading operation returns according to its schema', async () => {
     const page = await host.ask({ url: '/registry/v2/runtimes/web-node24/versions/1/example' })
     await host.story.upload('/registry/v2/webscripts?async=false&version=^1', page.rawPayload)
     const failed: unknown[] = []

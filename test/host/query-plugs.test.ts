@@ -32,7 +32,7 @@ const RULE = {
 }
 
 describe('a rule over a query that was stored over HTTP', () => {
-  it('sees the message that woke it, and where its mean lies', async () => {
+  it('sees the message that ran it, and the position of its mean', async () => {
     await using host = await queryHost()
     await host.done('PUT', '/config/query/hour', { query: QUERY })
     await host.done('POST', '/api/tasks', {
@@ -82,11 +82,11 @@ describe('a rule over a query that was stored over HTTP', () => {
     expect(await host.done('POST', '/api/tasks/simulate', body)).toEqual(run)
   })
 
-  it('is an Error that says so, when the host serves no queries', async () => {
+  it('is an Error that reports it, when the host serves no queries', async () => {
     await using host = await queryHost('rules,broker')
     const payload = { properties: { name: 'hour' } }
     const answer = await host.ask('POST', '/api/sensors/executeQuery', payload)
-    expect(answer).toMatchObject({ status: 400, body: { result: false, error: 'this host serves no queries' } })
+    expect(answer).toMatchObject({ status: 400, body: { result: false, error: 'this host does not serve queries' } })
   })
 })
 

@@ -8,7 +8,7 @@ function buckets(perSecond: number, burst: number, mostKeys = 100) {
 }
 
 describe('a bucket', () => {
-  it('returns its burst at once, then one whenever it has come back', () => {
+  it('allows its burst at once, then one request per refill', () => {
     const { all, clock } = buckets(2, 3)
     expect([1, 2, 3, 4].map(() => all.take('a'))).toEqual([0, 0, 0, 1])
     clock.now = 499
@@ -32,7 +32,7 @@ describe('a bucket', () => {
     expect([all.take('a'), all.take('a')]).toEqual([0, 1])
   })
 
-  it('without a rate never runs out, and takes no room', () => {
+  it('without a rate never runs out, and accepts no room', () => {
     const { all } = buckets(0, 0)
     expect([all.take('a'), all.take('a'), all.size]).toEqual([0, 0, 0])
   })
@@ -55,7 +55,7 @@ describe('a bucket', () => {
 })
 
 describe('a rate', () => {
-  it('holds over any stretch of time: never more than the burst and what came back', () => {
+  it('holds over any period: never more than the burst and the refills', () => {
     const law = fc.property(
       fc.integer({ min: 1, max: 20 }),
       fc.integer({ min: 1, max: 20 }),

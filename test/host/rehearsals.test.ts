@@ -36,7 +36,7 @@ async function rehearsed(body: object): Promise<Rehearsal> {
 }
 
 // Holds REHEARSE-1
-it('rehearses a fleet by its type on what was posted, and makes nothing', async () => {
+it('rehearses a fleet by type on posted data, without effects', async () => {
   const answer = await rehearsed({ rule: RULE, resources: { resourceTypeId: 'boiler' }, source: { from: '-2h' } })
   expect(answer).toMatchObject({
     status: 'done',

@@ -25,7 +25,7 @@ describe('the packages of a host', () => {
     )
   })
 
-  it('of PostgreSQL and MQTT are needed by who asks for them alone', () => {
+  it('of PostgreSQL and MQTT are needed by who requests them alone', () => {
     const absent = /^pg$|mqtt/
     expect(said({}, { REFLEXARC_MQTT: '' }, absent)).toBe('')
     expect(said({ store: 'postgres://a@b/c' }, {}, absent)).toMatch(/npm install pg@8$/)
@@ -35,7 +35,7 @@ describe('the packages of a host', () => {
     expect(said({ mqtt: 0 }, {}, absent)).toMatch(/npm install mqtt-packet@9$/)
   })
 
-  it('are here', () => {
+  it('are installed', () => {
     expect(() => requirePackages({ mqtt: 0, store: 'postgres://a@b/c' }, {})).not.toThrow()
   })
 })
@@ -48,9 +48,9 @@ describe('the README', () => {
 })
 
 describe('the SQLite of Node', () => {
-  it.each(['v20.20.2', 'v22.19.0', 'v23.1.0'])('is missing or too old in %s, which says so', (version) => {
+  it.each(['v20.20.2', 'v22.19.0', 'v23.1.0'])('is missing or too old in %s, which reports it', (version) => {
     expect(() => requireSqlite(version)).toThrow(
-      `needs the SQLite of Node 24 or newer, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+      `requires the SQLite of Node 24 or newer, but this is Node ${version}; start it with a newer Node, or with --store memory:`,
     )
   })
 

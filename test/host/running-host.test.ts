@@ -50,7 +50,7 @@ async function raw(url: string, text: string): Promise<string> {
 }
 
 describe('a host that stops', () => {
-  it('names what it waits for: first requests, then each service and the store', async () => {
+  it('reports what it waits for: first requests, then each service and the store', async () => {
     const { start, service } = starting()
     const host = await start()
     const answer = once(get(`${host.url}/sample/slow`, { headers }), 'response')
@@ -89,7 +89,7 @@ describe('a host that listens', () => {
     await host.stop()
   })
 
-  it('finishes what it has on a request to stop, takes nothing new, then lets everything go', async () => {
+  it('finishes its work on a request to stop, accepts nothing new, then releases everything', async () => {
     const { start, service, store } = starting()
     const host = await start()
     const slow = fetch(`${host.url}/sample/slow`, { headers })
@@ -110,7 +110,7 @@ describe('a host that listens', () => {
     expect([store.closed, service.life]).toEqual([true, ['start', 'stop']])
   })
 
-  it('refuses what comes on a connection that is kept, in the shape of its service', async () => {
+  it('rejects requests on a persistent connection, in the format of their service', async () => {
     const { start, service } = starting()
     const host = await start()
     const socket = connect(Number(new URL(host.url).port), '127.0.0.1')
@@ -146,7 +146,7 @@ describe('a host that listens', () => {
     expect([await early?.read(), await late?.read()]).toMatchObject([{ done: true }, { done: true }])
   })
 
-  it('is not kept up by connections that ask nothing', async () => {
+  it('is not delayed by idle connections', async () => {
     const host = await starting().start()
     const idle = connect(Number(new URL(host.url).port), '127.0.0.1')
     await once(idle, 'connect')
@@ -183,7 +183,7 @@ describe('a host that listens', () => {
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
     ['a body of another length', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n', 400],
-  ])('answers %s in JSON', async (_what, text, status) => {
+  ])('responds to %s in JSON', async (_what, text, status) => {
     const host = await starting().start()
     const answer = await raw(host.url, text)
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -201,7 +201,7 @@ describe('an address', () => {
     await expect(start()).rejects.toThrow(
       expect.objectContaining({
         code: 'LISTEN',
-        message: `Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any`,
+        message: `Cannot listen on 127.0.0.1:${port}: the port is in use; choose another --port, or 0 for any free port`,
       }),
     )
     expect(opened).not.toHaveBeenCalled()
@@ -210,12 +210,12 @@ describe('an address', () => {
 
   it('that this machine does not have, too', async () => {
     const { start } = starting({ host: '192.0.2.1' })
-    await expect(start()).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1:0: this machine has no such address/)
+    await expect(start()).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1:0: this machine does not have that address/)
   })
 })
 
 describe('a start that fails', () => {
-  it('lets the store go again', async () => {
+  it('releases the store', async () => {
     const { start, service, store } = starting()
     service.start = () => Promise.reject(new Error('no template can be read'))
     await expect(start()).rejects.toThrow('no template can be read')
@@ -248,7 +248,7 @@ describe('the first pair', () => {
     expect(restarted.first.origin).toBe('found')
   })
 
-  it('that is given again with another secret has that one', async () => {
+  it('gets a new secret when set again', async () => {
     const first = starting()
     await (await first.start()).stop()
     const again = starting({ secret: 'new' })

@@ -35,7 +35,7 @@ const LEFT_BEHIND = (lists: number) => `
   const after = process.memoryUsage()
   console.log(JSON.stringify({ before, after, gc: runInNewContext('typeof gc') }))`
 
-it('what a start has left behind is given back, when it is much', async () => {
+it('returns much unused memory of a start', async () => {
   const of = async (lists: number) =>
     JSON.parse((await run(LEFT_BEHIND(lists))).stdout) as { before: Heap; after: Heap; gc: string }
   const much = await of(60)
@@ -46,7 +46,7 @@ it('what a start has left behind is given back, when it is much', async () => {
   expect(little.after.heapUsed, 'little is not worth a pause').toBeGreaterThan(little.before.heapUsed - 4e6)
 })
 
-it('asks V8 for nothing that it does not know', async () => {
+it('uses only known flags of V8', async () => {
   const { stderr } = await run(
     `(await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})).keepHeapSteady()
     ;(await import('node:v8')).setFlagsFromString('--no-such-flag')`,
@@ -55,7 +55,7 @@ it('asks V8 for nothing that it does not know', async () => {
   expect(stderr.match(/unrecognized flag \S+/g)).toEqual(['unrecognized flag --no-such-flag'])
 })
 
-it('a burst does not make what comes after it long-lived in a process that serves', async () => {
+it('a burst does not make later objects long-lived in a serving process', async () => {
   const runServe = JSON.stringify(join(root, 'src/cli/run-serve.ts'))
   const refused = `
     const { runServe } = await import(${runServe})

@@ -4,7 +4,7 @@ import { wholeHost } from './whole-host.ts'
 
 // Holds HOSTTENANTS-1
 describe('what a tenant has', () => {
-  it('is not there for another one, which may have its own by the same name', async () => {
+  it('is invisible to another tenant, which may use the same names', async () => {
     await using host = await wholeHost({ empty: true })
     const things = [
       ['/api/resources', { id: 'boiler' }, '/api/resources/boiler'],

@@ -22,7 +22,7 @@ describe('an id with its time in it', () => {
     )
   })
 
-  it('is another one each time', () => {
+  it('is unique', () => {
     expect(new Set(Array.from({ length: 1000 }, () => timeOrderedId(1))).size).toBe(1000)
   })
 })

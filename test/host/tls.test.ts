@@ -54,7 +54,7 @@ async function fetched(url: string, options: RequestOptions = {}) {
 }
 
 describe('a host with a certificate', () => {
-  it('speaks HTTPS, links to it, and says so', async () => {
+  it('serves HTTPS, links to it, and reports it', async () => {
     const { url } = await started()
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     const { status, body } = await fetched(`${url}/storage/v1/bucket/assets/a.txt?sign=PUT`)
@@ -74,7 +74,7 @@ describe('a host with a certificate', () => {
     ['that has expired', 'expired', {}, 'CERT_HAS_EXPIRED'],
     ['of another name', 'server', { servername: 'iot.example.com' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['of an unknown CA', 'server', { ca: undefined }, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ])('is refused by clients for a certificate %s', async (_what, name, options, code) => {
+  ])('is rejected by clients for a certificate %s', async (_what, name, options, code) => {
     put(name)
     const { url } = await started()
     await expect(fetched(`${url}/live`, options)).rejects.toMatchObject({ code })

@@ -29,7 +29,7 @@ async function deployed(name: string, secret: string, execute: string): Promise<
 }
 
 // Holds VAULT-1
-it('are given, listed and taken away, and no answer has a value', async () => {
+it('are set, listed and removed, and no response contains a value', async () => {
   const answers = [
     await host.send('PUT', `${SECRETS}/LISTED`, { value: VALUE }),
     await host.send('PUT', `${SECRETS}/LISTED`, { value: VALUE }),
@@ -52,7 +52,7 @@ describe('a plug whose manifest names a secret', () => {
     expect((await version('lengths')).body).toMatchObject({
       entity: {
         status: 'failed',
-        failureReason: { cause: 'the vault has no secret "TOKEN", which its manifest names; put it there first' },
+        failureReason: { cause: 'the vault lacks the secret "TOKEN" of its manifest; store it first' },
       },
     })
     await put('TOKEN', VALUE)
@@ -64,7 +64,7 @@ describe('a plug whose manifest names a secret', () => {
     const { body } = await host.ask('GET', `${PLUGS}/lengths/versions/1.0.0/log`)
     expect(body['lines']).toHaveLength(2)
     await host.send('DELETE', `${SECRETS}/TOKEN`)
-    expect((await called('lengths')).payload).toContain('no secret \\"TOKEN\\"')
+    expect((await called('lengths')).payload).toContain('the secret \\"TOKEN\\"')
   })
 
   // Holds SANDPROC-5
@@ -106,7 +106,7 @@ async def execute(request, client):
 describe('what a plug makes of ${vault.NAME}', () => {
   const TEXT = 'the word is ${vault.SPOKEN}'
 
-  it('is stored and shown without it: logs, node results, deliveries', async () => {
+  it('is stored and shown without the secret: logs, node results, deliveries', async () => {
     await put('SPOKEN', VALUE)
     const hot = { parameter: 'temperature', threshold: 20 }
     const rule = {
@@ -156,7 +156,7 @@ describe('what a plug makes of ${vault.NAME}', () => {
       await host.send('POST', '/api/tasks/simulate', simulation),
     ]
     for (const { payload } of answers) {
-      expect(payload).toContain('vault.SPOKEN is read by tasks alone')
+      expect(payload).toContain('vault.SPOKEN can only be read by tasks')
       expect(payload).not.toContain(VALUE)
     }
   })

@@ -53,7 +53,7 @@ describe('a webscript of another tenant', () => {
 })
 
 // Holds WEBSCRIPT-6
-describe('an answer that asks for credentials and stores a cookie', () => {
+describe('an answer that requests credentials and stores a cookie', () => {
   const shownOf = async (path: string, origin: typeof onApi) => {
     const { statusCode, headers } = await asked(`/api/v1/umbrella/cred${path}`, origin)
     return [statusCode, headers['www-authenticate'], headers['set-cookie'], headers['x-own']]

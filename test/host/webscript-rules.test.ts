@@ -26,7 +26,7 @@ const scriptOf = (name: string, code: string) => ({
 })
 
 describe('a webscript', () => {
-  it('brings in what a gateway sends: converted, with its resource, and a rule answers it with an alarm', async () => {
+  it('imports payloads of a gateway: converted, with their resource, and a rule raises an alarm', async () => {
     await client.converter.put('gateway', {
       type: 'velocity',
       template: `{"metrics":[#foreach($one in $payload.nodes){"resource":"$one.id","temperature":$one.t}#if($foreach.hasNext),#end#end]}`,
@@ -65,7 +65,7 @@ describe('a webscript', () => {
     expect(values).toMatchObject([{ level: 'info', message: '2 messages of gw-7' }])
   })
 
-  it('is called by a rule, which goes on with its answer, and pushes the state of another node', async () => {
+  it('is called by a rule, which continues with its answer, and pushes the state of another node', async () => {
     await deployedWebscript(
       host,
       scriptOf(
@@ -104,7 +104,7 @@ describe('a webscript', () => {
       .toMatchObject({ mostLikelyState: { state: 'True', probability: 1 } })
   })
 
-  it('that sets off the rule which called it ends as any loop of rules does: after so many in a row', async () => {
+  it('that triggers its calling rule ends like any loop of rules, at the limit of hops', async () => {
     const again = `export default async (req, res) => {
   const n = req.body.n + 1
   const posted = await client.broker.posting.events('ring-1', { n }).then(() => 'posted', (error) => error.message)
@@ -121,7 +121,7 @@ describe('a webscript', () => {
     })
     await client.broker.posting.events('ring-1', { n: 0 })
     const answer = async () => (await client.rules.inspection.node(ID, 'ask')).rawData
-    const refused = expect.stringContaining('refused as a loop') as unknown
+    const refused = expect.stringContaining('rejected as a loop') as unknown
     await expect.poll(answer).toMatchObject({ data: { posted: refused } })
     expect(await client.broker.messages.current('ring-1')).toMatchObject({ n: 16 })
   })

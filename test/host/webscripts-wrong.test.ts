@@ -47,19 +47,19 @@ describe('a webscript that', () => {
   it.each<[string, string, number, RegExp, RegExp]>([
     ['throws', 'throws', 500, /"The webscript failed"/, /the inside of it/],
     ['answers with an invalid JSON value', 'circle', 500, /"The webscript failed"/, /circular/i],
-    ['answers with a status of 99', 'status?of=99', 502, /cannot be sent/, /the status 99/],
+    ['answers with a status of 99', 'status?of=99', 502, /invalid response/, /the status 99/],
     [
       'has a header with a line break',
       'header?name=x-a&value=1%0d%0aset-cookie:b',
       502,
-      /cannot be sent/,
+      /invalid response/,
       /header x-a that is not one/,
     ],
-    ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /cannot be sent/, /the header name "x a"/],
-    ['has too many headers', 'many', 502, /cannot be sent/, /more than 100 headers/],
-    ['ends its process', 'exit', 502, /ended without an answer/, /it ended with code 3/],
+    ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /invalid response/, /the header name "x a"/],
+    ['has too many headers', 'many', 502, /invalid response/, /more than 100 headers/],
+    ['ends its process', 'exit', 502, /ended without a response/, /it exited with code 3/],
   ])(
-    '%s is answered for, and the reason is in its log and in answers to its tenant',
+    '%s returns an error, with the reason in its log and in responses to its tenant',
     async (_, step, status, told, logged) => {
       const answer = await fetch(`${url}/${step}`)
       expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
@@ -75,22 +75,22 @@ describe('a webscript that', () => {
     },
   )
 
-  it('never answers is answered for when its time is over', async () => {
+  it('never responds times out', async () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(504)
     expect(await isFine()).toBe(true)
   })
 
-  it('answers twice has said so in its log, and the first answer counts', async () => {
+  it('responds twice has a line in its log, and the first response counts', async () => {
     for (const step of ['twice', 'late']) expect(await (await fetch(`${url}/${step}`)).text()).toBe('first')
     expect(await isFine()).toBe(true)
   })
 
-  it('says what only the host can know is not believed', async () => {
+  it('states what only the host can know is not believed', async () => {
     const answer = await fetch(`${url}/own`)
     expect([await answer.text(), answer.headers.get('content-length')]).toEqual(['four', '4'])
   })
 
-  it('fails on the way leaves an answer that is torn, and not one that looks whole', async () => {
+  it('fails during a response leaves it visibly incomplete', async () => {
     const answer = await fetch(`${url}/torn`)
     expect(answer.status).toBe(200)
     await expect(answer.text()).rejects.toThrow('terminated')
@@ -105,7 +105,7 @@ describe('a client that', () => {
     counted = await deployed('counted')
   })
 
-  it('sends too much is refused', async () => {
+  it('sends too much is rejected', async () => {
     const answer = await fetch(`${counted}/fine`, { method: 'POST', body: new Uint8Array(10_485_761) })
     expect(answer.status).toBe(413)
   })

@@ -321,7 +321,7 @@ it('the newest published version is called, another one by its name, and a draft
 })
 
 describe('webscripts by their name', () => {
-  it('are made of a text, looked at, replaced and taken away', async () => {
+  it('are created from a script, read, replaced and removed', async () => {
     const { webscripts } = client
     const done = async (operation: { readonly id: string } | undefined): Promise<void> => {
       await expect

@@ -30,7 +30,7 @@ const BODIES: readonly (readonly [string, Buffer])[] = [
   ['text/csv', Buffer.from('a,"b\n')],
 ]
 
-describe('bytes that are no body of the route', () => {
+describe('bytes that are not a body of the route', () => {
   it('fail none of the routes that the host has', async () => {
     const failed = new Map<string, string>()
     const routes = printedRoutes(host.app).filter(({ method }) => method !== 'GET')

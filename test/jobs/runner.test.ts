@@ -154,7 +154,7 @@ describe('an attempt that fails', () => {
   it('that finds the store away is never the last one', async () => {
     const { world, hand, queue } = await begun({ attempts: 2 })
     for (let call = 0; call < 4; call++) {
-      hand.end(call, new AppError('UNAVAILABLE', 'the store is away'))
+      hand.end(call, new AppError('UNAVAILABLE', 'the store is unavailable'))
       await world.settle()
       expect(await queue.get('j1')).toMatchObject({ state: 'delayed', attemptsMade: 1 })
       await world.advance(2_000)

@@ -11,11 +11,11 @@ function nested(levels: number): unknown {
 
 describe('jsonProblem', () => {
   it.each([
-    ['NaN', Number.NaN, 'holds NaN, which JSON cannot express'],
-    ['an endless number within', { a: [Number.POSITIVE_INFINITY] }, 'holds Infinity, which JSON cannot express'],
-    ['a date', { at: new Date(0) }, 'holds a value that is not JSON (an instance of a class)'],
-    ['a function', [() => 1], 'holds a value that is not JSON (a function)'],
-    ['undefined in a list', [undefined], 'holds a value that is not JSON (nothing)'],
+    ['NaN', Number.NaN, 'contains NaN, which JSON cannot express'],
+    ['an endless number within', { a: [Number.POSITIVE_INFINITY] }, 'contains Infinity, which JSON cannot express'],
+    ['a date', { at: new Date(0) }, 'contains a value that is not JSON (an instance of a class)'],
+    ['a function', [() => 1], 'contains a value that is not JSON (a function)'],
+    ['undefined in a list', [undefined], 'contains a value that is not JSON (nothing)'],
     ['a forbidden key within', { a: { constructor: 1 } }, 'has the key "constructor", which is not allowed'],
     ['101 levels', nested(101), 'is nested deeper than 100 levels'],
   ])('names %s', (_, value, text) => expect(jsonProblem(value)).toBe(text))

@@ -33,7 +33,7 @@ describe('a whole number in a body', () => {
     ['9007199254740993', '', '9007199254740993'],
   ])('is refused when it would be rounded: %s', (text, path, number) => {
     expect(problems(text)).toEqual([
-      `${path} <- ${number} has more digits than a number keeps; send it as a text: "${number}"`,
+      `${path} <- ${number} has more digits than a number can represent; send it as a text: "${number}"`,
     ])
   })
 

@@ -16,6 +16,6 @@ it('opens with its key, for what it belongs to, and only whole', () => {
     () => seal.open('enc:', 'acme/assets/1'),
     () => seal.open(closed.slice(0, -8), 'acme/assets/1'),
   ]) {
-    expect(open).toThrow(/cannot be opened/)
+    expect(open).toThrow(/cannot be decrypted/)
   }
 })

@@ -81,7 +81,7 @@ describe.each(Object.entries(ACTING))('%s', (_name, { plugs, properties, call, a
     return runPlugLater(plug, given)
   }
 
-  it('asks for what it is given, and says which rule led to it', async () => {
+  it('passes its properties and the causing rule to the service', async () => {
     const { asked, ...services } = plugServices()
     const { rawData, message: text } = gives
     expect(await run('sensor', services, { properties, hops: 2 })).toMatchObject({ state: 'Success', rawData })
@@ -95,7 +95,7 @@ describe.each(Object.entries(ACTING))('%s', (_name, { plugs, properties, call, a
   it.each([
     ['node', { nodeResource: 'boiler-1', taskResource: 'house' }],
     ['task', { taskResource: 'boiler-1' }],
-  ])('is about the resource of the %s when no other is named', async (_of, around) => {
+  ])('uses the resource of the %s by default', async (_of, around) => {
     const { asked, ...services } = plugServices()
     await run('actuator', services, { properties: other.properties, ...around })
     expect(asked[0]?.with).toEqual(['boiler-1', ...other.asks])

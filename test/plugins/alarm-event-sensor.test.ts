@@ -37,17 +37,17 @@ describe('AlarmEventSensor', () => {
     expect(runPlug(alarmEventSensor, { properties, message: event('AlarmRaised') }).state).toBe(state)
   })
 
-  it('says nothing to a message that is not an event', () => {
+  it('ignores a message that is not an event', () => {
     expect(runPlug(alarmEventSensor, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
-  it('says what a filter is', () => {
+  it('shows the form of a filter', () => {
     expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual([
       'type: the value is not a text or a list of texts; use a text with commas, or a list of texts',
     ])
   })
 
-  it('receives alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {
+  it('receives only alarms of its resource, whatever dataTrigger and tickTrigger are', async () => {
     const engine = createEngine({ plugs: [alarmEventSensor], scheduler: new VirtualClock(0) })
     const rule: Rule = {
       sensors: [{ label: 'ev', name: 'AlarmEventSensor', resource: '$', dataTrigger: false, tickTrigger: false }],
@@ -79,7 +79,7 @@ describe('AlarmEventSensor', () => {
       ],
     }
 
-    it('lets them read the event as their message, beside what the broker brought', async () => {
+    it('lets them read the event as their message, in addition to broker data', async () => {
       const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(0) })
       const task = await engine.start(rule, { type: 'reactive', resource: 'boiler-1' })
       engine.receive({ resource: 'boiler-1', temperature: 21, humidity: 60 })
@@ -89,7 +89,7 @@ describe('AlarmEventSensor', () => {
       await engine.close()
     })
 
-    it('does so in a simulation too', async () => {
+    it('does the same in a simulation', async () => {
       const messages: Message[] = [{ resource: 'boiler-1', timestamp: 0, ...event('AlarmRaised') }]
       const played = await simulate(rule, {
         messages,

@@ -34,7 +34,7 @@ type Name = keyof typeof PLUGS
 const own = (properties: Record<string, unknown>, more: Call = {}): Call => ({ properties, ...more })
 const OF_TASK: Call = { taskResource: 'house' }
 
-/** Services where what is asked for is not there. */
+/** Services where what is asked for does not exist. */
 const empty = (): PlugServices => {
   const { alarms, resources, data } = plugServices()
   return {
@@ -49,7 +49,7 @@ const empty = (): PlugServices => {
   }
 }
 
-describe('a plug that asks', () => {
+describe('a plug that calls a service', () => {
   const alarm = { id: 'alarm-1', type: 'OVERHEATED', status: 'ACTIVE', severity: 'MAJOR', count: 1 }
   it.each<[Name, Call, string, object, string, readonly unknown[]]>([
     ['getChildren', OF_TASK, 'Found', { values: [BOILER], childIds: ['boiler-1'] }, 'children', ['house']],
@@ -81,11 +81,14 @@ describe('a plug that asks', () => {
     expect(services.asked).toEqual([{ call: asks, with: asked }])
   })
 
-  it.each(['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'])('returns the status %s and what the alarm says', async (status) => {
-    const alarms = { ...plugServices().alarms, latest: async () => ({ id: 'a', status, self: '/alarm/alarms/a' }) }
-    const ran = await runPlugLater(getLatestAlarmPlug(alarms), OF_TASK)
-    expect([ran.state, ran.rawData]).toEqual([status, { id: 'a', status }])
-  })
+  it.each(['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'])(
+    'returns the status %s and the fields of the alarm',
+    async (status) => {
+      const alarms = { ...plugServices().alarms, latest: async () => ({ id: 'a', status, self: '/alarm/alarms/a' }) }
+      const ran = await runPlugLater(getLatestAlarmPlug(alarms), OF_TASK)
+      expect([ran.state, ran.rawData]).toEqual([status, { id: 'a', status }])
+    },
+  )
 
   it.each<[Name, string, object, Call?]>([
     ['getChildren', 'Not Found', { values: [], childIds: [] }],
@@ -96,7 +99,7 @@ describe('a plug that asks', () => {
     ['getLatestMessages', 'Not Collected', { data: [], count: 0 }],
     ['getLatestMetrics', 'Not Collected', {}],
     ['getMetricSeries', 'Not Collected', { series: [[0, null]] }, own({ metric: 't' }, OF_TASK)],
-  ])('is, as %s, %s when there is nothing', async (name, state, rawData, call = OF_TASK) => {
+  ])('is, as %s, %s without a match', async (name, state, rawData, call = OF_TASK) => {
     const ran = await runPlugLater(PLUGS[name](empty()), call)
     expect(ran.state).toBe(state)
     expect(ran.rawData).toMatchObject(rawData)
@@ -106,7 +109,7 @@ describe('a plug that asks', () => {
     ['queryResources', 'resources', own({ query: { lat: 'x' } })],
     ['getLatestMessages', 'data'],
     ['getLatestMetrics', 'data'],
-  ])('fails, as %s, in an engine without %s, and when it is refused', async (name, service, call = OF_TASK) => {
+  ])('fails, as %s, in an engine without %s, and when it is rejected', async (name, service, call = OF_TASK) => {
     await expect(runPlugLater(PLUGS[name]({}), call)).rejects.toThrow(
       `the service ${service} is missing in this engine`,
     )
@@ -120,7 +123,7 @@ describe('a plug that asks', () => {
     ['getLatestMetrics', { from: 'old' }, [expect.stringContaining('from: ')]],
     ['getLatestMessages', { limit: 101 }, ['limit: limit 101 is out of range']],
     ['getLatestMessages', { limit: 100 }, []],
-  ])('says, as %s, beforehand what is wrong with %j', (name, properties, problems) => {
+  ])('rejects, as %s, the properties %j before the start', (name, properties, problems) => {
     expect(checkPlug(PLUGS[name]({}), properties)).toEqual(problems)
   })
 })
@@ -137,7 +140,7 @@ describe('getAlarmsByFilter', () => {
       { status: ['ACTIVE', 'ACKNOWLEDGED'], type: ['A,B'], history: false },
     ],
     [{ status: '', type: [] }, { history: false }],
-  ])('with %j asks for %j', async (properties, filter) => {
+  ])('with %j requests %j', async (properties, filter) => {
     const { asked, alarms } = plugServices()
     expect(await runPlugLater(getAlarmsByFilterPlug(alarms), { properties })).toMatchObject({ state: 'Found' })
     expect(asked).toEqual([{ call: 'find', with: [filter] }])
@@ -159,7 +162,7 @@ describe('getLatestMetrics', () => {
     expect(ran).toMatchObject({ state: 'Collected', rawData: { t: 22, mode: 'on', new: true } })
   })
 
-  it('passes over what is too old', async () => {
+  it('omits values that are too old', async () => {
     const ran = await runPlugLater(plug, { properties: { from: 'PT1S' }, nodeResource: 'r', now: 2_000 })
     expect([ran.state, ran.rawData]).toEqual(['Collected', { t: 21 }])
     const later = await runPlugLater(plug, { properties: { from: 'PT1S' }, nodeResource: 'r', now: 2_001 })

@@ -14,7 +14,7 @@ describe('bitflip', () => {
     expect(seen).toEqual(['1', '0', '1', '0', '1'])
   })
 
-  it('starts again when what it kept is unreadable', () => {
+  it('starts again when its internal state is unreadable', () => {
     expect(runPlug(bitflip, { internalState: { old: true } }).state).toBe('1')
   })
 })

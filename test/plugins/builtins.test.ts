@@ -28,7 +28,7 @@ function kebab(name: string): string {
 }
 
 describe('the built-in plugs', () => {
-  it('declare the same for all who have them, and do it by their own services', () => {
+  it('have the same declarations in every engine, and call the services of their engine', () => {
     const [one, other] = [plugServices(), plugServices()].map((services) =>
       createRegistry(createBuiltins({ services })),
     )
@@ -47,7 +47,7 @@ describe('the built-in plugs', () => {
     expect(createRegistry(builtins).list()).toHaveLength(builtins.length)
   })
 
-  it('live in folders of their name or family, and every folder but that of the windows holds some', () => {
+  it('are in folders of their name or family, and every folder except the windows contains some', () => {
     const folders = readdirSync(new URL('../../plugins', import.meta.url), { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'window')
       .map((entry) => entry.name)
@@ -94,7 +94,7 @@ describe('the built-in plugs of a host', () => {
     ['condition', { condition: 'for (;;); return true' }],
     ['transformer', { transformer: 'for (;;); return {}' }],
     ['Function', { formula: 'for (;;); return 1', threshold: 1 }],
-  ])('%s ends as soon as the clock of the host says so', async (name, properties) => {
+  ])('%s ends as soon as the clock of the host reports it', async (name, properties) => {
     let asked = 0
     const plug = named(createBuiltins({ clock: () => 600 * asked++ }), name)
     const ended = await runPlugLater(plug, { properties }).catch((error: unknown) => error)
@@ -103,7 +103,7 @@ describe('the built-in plugs of a host', () => {
     expect(asked).toBeLessThan(6)
   })
 
-  it('say what is missing where the host provides no services', async () => {
+  it('name the missing service if the host provides none', async () => {
     const missing = createBuiltins().map(async (plug) => {
       const call = { properties: examples(plug), message: { temperature: 21 }, taskResource: 'r' }
       const ran: unknown = await runPlugLater(plug, call).catch(String)
@@ -122,7 +122,7 @@ describe('the built-in plugs of a host', () => {
     })
   })
 
-  it('are those of the library with other equipment', () => {
+  it('equal those of the library, with other ports', () => {
     expect(createBuiltins().map(({ kind, name, version }) => [kind, name, version])).toEqual(
       builtins.map(({ kind, name, version }) => [kind, name, version]),
     )

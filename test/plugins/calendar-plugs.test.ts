@@ -49,7 +49,7 @@ it.each([
   ),
   ...[-1, 24].map((hour) => ['isHour', { hour }, 'is not a valid hour'] as const),
   ...[0, 13].map((month) => ['isMonth', { month }, 'is not a valid month'] as const),
-])('%s refuses %j: %s', (name, properties, text) => {
+])('%s rejects %j: %s', (name, properties, text) => {
   expect(checkPlug(plugOf(name), properties).join()).toContain(text)
   if (!('timeZone' in properties)) expect(() => runPlug(plugOf(name), { properties })).toThrow(text)
 })

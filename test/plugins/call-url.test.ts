@@ -66,7 +66,7 @@ describe('callURL', () => {
     ])
   })
 
-  it('is Error for a status that is not a success, with what came', async () => {
+  it('is Error for a failure status, with the response', async () => {
     const { call } = outbound({ 'https://example.com/': { status: 500, statusText: 'Oops', body: 'sorry' } })
     expect(await call({ url: 'https://example.com/' })).toMatchObject({
       state: 'Error',
@@ -96,7 +96,7 @@ describe('callURL', () => {
     expect((await call({ url: 'http://localhost/' })).state).toBe('Success')
   })
 
-  it('checks every redirect, and leaves secrets behind when it leads to another host', async () => {
+  it('checks every redirect, and does not pass secrets to another host', async () => {
     const { call, asked } = outbound({
       'https://example.com/1': { status: 302, location: 'https://other.example/2' },
       'https://other.example/2': { status: 307, location: 'http://inside.example/' },
@@ -122,7 +122,7 @@ describe('callURL', () => {
     expect(loop.asked[1]).toMatchObject({ method: 'GET', body: undefined })
   })
 
-  it('never shows secrets when something is wrong', async () => {
+  it('never shows secrets in errors', async () => {
     const { call } = outbound({})
     const ran = await call({
       url: `https://example.com/${SECRET}?key=${SECRET}`,
@@ -134,7 +134,7 @@ describe('callURL', () => {
     expect(checkPlug(createCallUrl(), { url: `ftp://${SECRET}` }).join()).not.toContain(SECRET)
   })
 
-  it('refuses an answer that is too long', async () => {
+  it('rejects a response that is too long', async () => {
     const { call } = outbound({ 'https://example.com/': { body: 'x'.repeat(1_000_001) } })
     expect((await call({ url: 'https://example.com/' })).rawData?.['error']).toContain('exceeds 1000000 bytes')
   })
@@ -152,7 +152,7 @@ describe('callURL', () => {
     [{ headers: { 'A b': '1' } }, 'is not allowed as a header'],
     [{ headers: { Host: 'x' } }, 'is not allowed as a header'],
     [{ headers: { A: 'x\r\nB: y' } }, 'one line'],
-  ])('refuses %j', (properties, text) => {
+  ])('rejects %j', (properties, text) => {
     expect(checkPlug(createCallUrl(), properties).join()).toContain(text)
   })
 
@@ -210,7 +210,7 @@ describe('what callURL is allowed', () => {
     ['[fd12::1]:443', 'https://[fd12::1]/', 'fd12::1', false],
     ['[fd12::1]:443', 'http://[fd12::1]/', 'fd12::1', true],
     ['0.0.0.0/0', 'http://any.example/', 'fd12::1', true],
-  ])('%s: %s at %s is refused: %s', (allow, url, address, isRefused) => {
+  ])('%s: %s at %s is rejected: %s', (allow, url, address, isRefused) => {
     expect(refuses([allow], url, address)).toBe(isRefused)
   })
 
@@ -235,7 +235,7 @@ describe('what callURL is allowed', () => {
     'fe80::a9fe:a9fe%eth0',
     '100.100.100.200',
     '168.63.129.16',
-  ])('is never %s, whatever is allowed and whatever name led there', (address) => {
+  ])('is never %s, whatever is allowed and by any name', (address) => {
     const everything = ['0.0.0.0/0', '::/0', 'any.example', 'localhost']
     expect(isMetadataAddress(address)).toBe(true)
     expect(new AllowList(everything).refusal(new URL('http://any.example/'), address)).toContain(
@@ -259,7 +259,7 @@ describe('what callURL is allowed', () => {
     )
   })
 
-  it('is looked at for each address of a name, and after each redirect', async () => {
+  it('is read for each address of a name, and after each redirect', async () => {
     const { call, asked } = outbound(
       {
         'http://inside.example/': { status: 302, location: 'http://cloud.example/latest/' },
@@ -275,7 +275,7 @@ describe('what callURL is allowed', () => {
 })
 
 describe('callURL as an actuator', () => {
-  it('calls as the sensor does, and answers with what came', async () => {
+  it('calls like the sensor, and returns the response', async () => {
     const { act, asked } = outbound({ 'https://example.com/a?key=tok-8f3a': { status: 201, body: '{"x":1}' } })
     const ran = await act({ url: 'https://example.com/a?key=tok-8f3a', method: 'POST', body: { t: 1 } })
     expect(ran).toMatchObject({
@@ -291,7 +291,7 @@ describe('callURL as an actuator', () => {
     expect(failed).toMatchObject({ code: 'PLUG_FAILED', message: `example.com responded with status ${status}` })
   })
 
-  it('fails without an answer, and shows no secret', async () => {
+  it('fails without a response, and shows no secret', async () => {
     const { act } = outbound({})
     const failed = await act({ url: `https://example.com/${SECRET}`, body: SECRET }).catch(String)
     expect(failed).toContain('example.com did not respond')
@@ -305,14 +305,14 @@ describe('callURL as an actuator', () => {
     ['ECONNRESET', 'example.com closed the connection (ECONNRESET)'],
     ['EHOSTUNREACH', 'example.com cannot be reached (EHOSTUNREACH)'],
     ['CERT_HAS_EXPIRED', 'example.com did not respond (CERT_HAS_EXPIRED)'],
-  ])('says why no answer arrived: %s', async (code, message) => {
+  ])('explains why there was no response: %s', async (code, message) => {
     const reason = Object.assign(new Error(SECRET), { code })
     for (const error of [reason, new AppError('PLUG_FAILED', SECRET, { cause: reason })]) {
       expect(await failureOf(() => Promise.reject(error))).toMatchObject({ code: 'PLUG_FAILED', message })
     }
   })
 
-  it('says that the time was over, or what was wrong with the answer', async () => {
+  it('reports a timeout, or the problem of the response', async () => {
     const late = new AppError('PLUG_FAILED', SECRET, { cause: new DOMException('x', 'TimeoutError') })
     expect(await failureOf(() => Promise.reject(late))).toMatchObject({
       message: 'example.com did not respond within 10000 ms',
@@ -331,7 +331,7 @@ describe('callURL as an actuator', () => {
     await expect(failed).rejects.toThrow(`127.0.0.1:${port} refused the connection (ECONNREFUSED)`)
   })
 
-  it('acts by the method, and refuses what the sensor refuses', () => {
+  it('acts depending on the method, and rejects what the sensor rejects', () => {
     const plug = createCallUrlActuator()
     for (const method of ['GET', 'HEAD']) expect(actsWith(plug, { method })).toBe(false)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) expect(actsWith(plug, { method })).toBe(true)

@@ -11,7 +11,7 @@ const plugOf = (kind: 'sensor' | 'actuator', port?: WebscriptPort) => {
 const answering = (status: number): WebscriptPort => ({ call: async () => ({ status, data: 'x' }) })
 
 describe('callWebscript', () => {
-  it('passes its input to the webscript, and returns the answer', async () => {
+  it('passes its input to the webscript, and returns the response', async () => {
     const { webscripts, asked } = plugServices()
     const properties = { name: 'greet', version: '^1', path: '/a', query: { n: 2, text: 'b' }, body: { t: 93 } }
     const ran = await runPlugLater(plugOf('sensor', webscripts), { properties })
@@ -26,7 +26,7 @@ describe('callWebscript', () => {
     [300, 'Error'],
     [404, 'Error'],
     [503, 'Error'],
-  ])('answered with %i is a %s', async (status, state) => {
+  ])('a response of %i is a %s', async (status, state) => {
     const properties = { name: 'greet' }
     expect(await runPlugLater(plugOf('sensor', answering(status)), { properties })).toMatchObject({ state })
     const acted = runPlugLater(plugOf('actuator', answering(status)), { properties })
@@ -34,7 +34,7 @@ describe('callWebscript', () => {
     else await expect(acted).rejects.toThrow(`greet responded with status ${status}`)
   })
 
-  it('that cannot be called says why', async () => {
+  it('explains why it cannot be called', async () => {
     const refusing: WebscriptPort = { call: () => Promise.reject(new AppError('NOT_FOUND', 'there is no webscript x')) }
     expect(await runPlugLater(plugOf('sensor', refusing), { properties: { name: 'x' } })).toMatchObject({
       state: 'Error',

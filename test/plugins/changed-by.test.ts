@@ -23,7 +23,7 @@ describe('changedBy', () => {
       rawData: undefined,
       internalState: undefined,
     })
-    expect(() => runPlug(changedBy, carried)).toThrow('no message has brought a value of "v" yet')
+    expect(() => runPlug(changedBy, carried)).toThrow('no message has contained a value of "v" yet')
   })
 
   it('reports what it compared with', () => {
@@ -31,7 +31,7 @@ describe('changedBy', () => {
     expect(ran.rawData).toEqual({ value: 5, reference: 2, change: 3 })
   })
 
-  it.each([0, -1])('refuses a change of %d', (by) => {
+  it.each([0, -1])('rejects a change of %d', (by) => {
     expect(checkPlug(changedBy, { by }).join()).toContain('by must be above 0')
     expect(() => runPlug(changedBy, { properties: { value: '1', by } })).toThrow('by must be above 0')
   })

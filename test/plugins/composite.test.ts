@@ -11,7 +11,7 @@ const composite = createComposite([inRange, invokeCount, log])
 const range = { lowerLimit: 18, upperLimit: 24 }
 
 describe('composite', () => {
-  it('runs the sensor for each item and returns all answers in order', async () => {
+  it('runs the sensor for each item and returns all results in order', async () => {
     const propertyList = [
       { value: 21, ...range },
       { value: 30, ...range },
@@ -40,7 +40,7 @@ describe('composite', () => {
     ])
   })
 
-  it('acts when one of its runs would', () => {
+  it('acts if one of its runs would', () => {
     const calling = createComposite([inRange, createCallUrl()])
     const listed = (...methods: readonly string[]) => methods.map((method) => ({ method }))
     expect(actsWith(calling, { sensor: 'callURL', propertyList: listed('GET', 'POST') })).toBe(true)
@@ -53,7 +53,7 @@ describe('composite', () => {
     [{ sensor: 'log' }, '"log" is not a sensor'],
     [{ propertyList: [1] }, 'item 0 of propertyList'],
     [{ propertyList: Array.from({ length: 1001 }, () => ({})) }, 'at most 1000'],
-  ])('refuses %j', (properties, text) => {
+  ])('rejects %j', (properties, text) => {
     expect(checkPlug(composite, properties).join()).toContain(text)
   })
 })

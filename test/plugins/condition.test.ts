@@ -62,7 +62,7 @@ describe('condition', () => {
   })
 
   it.each([[{}], [{ '>': [1, 0], '<': [1, 0] }], [[1]], [true], [null]])(
-    'refuses %j and shows what a condition looks like',
+    'rejects %j and shows what a condition looks like',
     (logic) => {
       const problems = checkPlug(condition, { condition: logic })
       expect(problems).toHaveLength(1)
@@ -70,15 +70,15 @@ describe('condition', () => {
     },
   )
 
-  it('points at the column of an expression that is none', () => {
+  it('reports the column of an invalid expression', () => {
     expect(checkPlug(condition, { condition: 'temperature >' }).join()).toContain('column 14')
   })
 
-  it('names an operator that there is not', () => {
+  it('names an unknown operator', () => {
     expect(checkPlug(condition, { condition: { more: [1, 2] } }).join()).toContain('more')
   })
 
-  it('has nothing to say about a condition that is fine or not known', () => {
+  it('accepts a valid condition, or one that is not known yet', () => {
     expect(checkPlug(condition, { condition: hot })).toEqual([])
     expect(checkPlug(condition, {})).toEqual([])
   })
@@ -90,7 +90,7 @@ describe('condition', () => {
     ['let a = temperature * 2; a > 50', 'True'],
     ['let a = temperature; if (a in [5, 6]) true; else between(a, 30, 40)', 'False'],
     ['function high(x) { return x > variables.limit } return high(temperature)', 'True'],
-  ])('%s runs in the fence and is %s', async (text, state) => {
+  ])('%s runs in the sandbox and is %s', async (text, state) => {
     const ran = await runPlugLater(condition, {
       ...call,
       properties: { condition: text },
@@ -100,7 +100,7 @@ describe('condition', () => {
     expect(checkPlug(condition, { condition: text })).toEqual([])
   })
 
-  it('answers at once in the fence too, once that is loaded', async () => {
+  it('returns at once in the sandbox too, once it is loaded', async () => {
     const mine = createCondition(new Sandbox())
     const call = { properties: { condition: 'let a = v; a > 1' }, message: { v: 2 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
@@ -116,7 +116,7 @@ describe('condition', () => {
     expect(log).toEqual(['WARN v is 2'])
   })
 
-  it('says the right form for what its words do not say, with the place', () => {
+  it('suggests the right form for misread words, with their position', () => {
     const rule = {
       sensors: [{ label: 'c', name: 'condition', properties: { condition: 'a > 1 &&\n  b.contains("x")' } }],
     }
@@ -132,7 +132,7 @@ describe('condition', () => {
   })
 
   it.each(['Math.random() < 0.5', 'const x = Math.random(); x < 0.5'])(
-    'draws the same chance in equal simulations: %s',
+    'draws equal random numbers in equal simulations: %s',
     async (code) => {
       const rule = { sensors: [{ label: 'c', name: 'condition', resource: 'r', properties: { condition: code } }] }
       const messages = Array.from({ length: 40 }, (_, i) => ({ resource: 'r', timestamp: i * 1000, v: i }))
@@ -151,7 +151,7 @@ describe('condition', () => {
     },
   )
 
-  it('names what is missing in the fence too', async () => {
+  it('names missing values in the sandbox too', async () => {
     const properties = { condition: 'let x = 25; return temperature > x' }
     await expect(runPlugLater(condition, { properties })).rejects.toMatchObject({
       code: 'BINDING',

@@ -54,13 +54,13 @@ describe('createAlarm', () => {
     expect(alarms.asked[0]?.[1]).toMatchObject({ source, severity: 'MINOR', text: '' })
   })
 
-  it('counts itself as one more rule in the row', async () => {
+  it('adds one hop', async () => {
     const alarms = sampleAlarms()
     await runPlugLater(plugs(alarms).sensor, { properties: { type: 'HEAT', resource: 'boiler-1' }, hops: 4 })
     expect(alarms.asked[0]?.[2]).toEqual({ ...cause, hops: 5 })
   })
 
-  it('says what its alarms would refuse, at the property', () => {
+  it('rejects properties that alarms would reject', () => {
     const shown: unknown[] = []
     const check: NonNullable<AlarmPort['check']> = (alarm) => {
       shown.push(alarm)

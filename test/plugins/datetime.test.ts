@@ -35,7 +35,7 @@ describe('datetime', () => {
     expect(runPlug(datetime, call)).toMatchObject(expected)
   })
 
-  it('names a zone that there is not', () => {
+  it('names an unknown zone', () => {
     expect(checkPlug(datetime, { timeZone: 'Mars/Base' })).toEqual([
       'timeZone: "Mars/Base" is not a valid time zone; use one such as Europe/Brussels or UTC',
     ])

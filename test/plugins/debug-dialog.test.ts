@@ -6,7 +6,7 @@ describe('debugDialog', () => {
   it.each([
     ['sensor', debugDialog, 'Success'],
     ['actuator', debugDialogActuator, undefined],
-  ] as const)('as %s shows the message and answers with it', (kind, plug, state) => {
+  ] as const)('as %s shows and returns the message', (kind, plug, state) => {
     expect(plug.kind).toBe(kind)
     expect(runPlug(plug, { properties: { message: 'too hot' } })).toMatchObject({
       state,

@@ -27,7 +27,7 @@ describe('delaySensor', () => {
     expect(live.states('d')).toEqual(['0 Idle', '3000 Idle', '8000 Triggered'])
   })
 
-  it('goes on with its wait after a restart', async () => {
+  it('continues its wait after a restart', async () => {
     const live = await startBuiltins({ sensors: [delayed(5000)] })
     live.send({ v: 1 })
     live.clock.advanceTo(1000)
@@ -36,7 +36,7 @@ describe('delaySensor', () => {
     expect(again.states('d')).toEqual(['0 Idle', '5000 Triggered'])
   })
 
-  it('that was Triggered satisfies no gate of a later run until it is so again', async () => {
+  it('that was Triggered does not satisfy gates of a later run until it is Triggered again', async () => {
     const live = await startBuiltins({
       sensors: [delayed(5000), { label: 's', name: 'alwaysON', resource: '$' }],
       relations: [{ label: 'g', type: 'AND', parentLabels: ['d', 's'], combinations: [['Triggered', 'ON']] }],
@@ -52,14 +52,14 @@ describe('delaySensor', () => {
     expect(live.fired()).toEqual(['5000 a', '11000 a'])
   })
 
-  it('refuses a negative delay before and while it runs', () => {
+  it('rejects a negative delay before and while it runs', () => {
     expect(checkPlug(delaySensor, { delay: 0 })).toEqual([])
     expect(checkPlug(delaySensor, {})).toEqual([])
     expect(checkPlug(delaySensor, { delay: -1 })).toEqual(['delay: delay must be 0 ms or more, but is -1'])
     expect(() => runPlug(delaySensor, { properties: { delay: -1 } })).toThrow('delay must be 0 ms or more')
   })
 
-  it('asks for whole milliseconds', () => {
+  it('requests whole milliseconds', () => {
     expect(() => runPlug(delaySensor, { properties: { delay: '5s' } })).toThrow('a whole number such as 5000')
   })
 })

@@ -19,7 +19,7 @@ const run = (port: QueryPort | undefined, properties: Readonly<Record<string, un
   runPlugLater(executeQueryPlug(port), { properties: { name: 'q', ...properties }, now: NOW })
 
 describe('executeQuery', () => {
-  it('asks for a stored query, or one that is given, at the time of the task', async () => {
+  it('runs a stored or inline query at the time of the task', async () => {
     const { queries, asked } = plugServices()
     const ran = await runPlugLater(executeQueryPlug(queries), { properties: { name: 'q', resource: 'b' }, now: NOW })
     expect(ran).toMatchObject({
@@ -56,7 +56,7 @@ describe('executeQuery', () => {
     ).toMatchObject({ state })
   })
 
-  it('returns a cell, or a whole column, and what there is to say', async () => {
+  it('returns a cell or a column, with the messages of the query', async () => {
     const port = answering(
       [
         [0, 1, 7],
@@ -82,7 +82,7 @@ describe('executeQuery', () => {
     expect(await run(answering([]), {})).toMatchObject({ state: 'Not Collected', rawData: { column: COLUMNS[0] } })
   })
 
-  it('fails without queries, for a column that is not there, and when it is refused', async () => {
+  it('fails without queries, for a column that does not exist, and when it is rejected', async () => {
     await expect(run(undefined, {})).rejects.toThrow('the service queries is missing in this engine')
     await expect(run(answering([]), { column: 'x' })).rejects.toThrow(
       '"x" is not a column of the query; use one of r/t/max, r/h/mean',
@@ -94,7 +94,7 @@ describe('executeQuery', () => {
     await expect(none).rejects.toThrow('the query is missing; set name to a stored query, or query')
   })
 
-  it('says beforehand what cannot be', () => {
+  it('rejects invalid properties before the start', () => {
     const port: QueryPort = { ...answering([]), check: () => [{ path: '/periods', message: 'is no number' }] }
     expect(checkPlug(executeQueryPlug(port), { query: QUERY })).toEqual([
       expect.stringContaining('/periods: is no number'),

@@ -64,7 +64,7 @@ describe('Function', () => {
     [7, 'Above'],
     [6, 'Equal'],
     [5, 'Below'],
-  ])('%d beside the threshold 6 is %s', (v, state) => {
+  ])('%d compared with the threshold 6 is %s', (v, state) => {
     expect(runPlug(functionSensor, { properties: { formula: '<n.v>', threshold: 6 }, nodes: { n: { v } } }).state).toBe(
       state,
     )
@@ -116,11 +116,11 @@ describe('Function', () => {
     expect(ofMessages(formula, [{ v: 4 }, undefined, { v: 5 }])).toEqual(expected)
   })
 
-  it('lets go of what leaves its window on a run without a new value, and then needs more', () => {
+  it('drops values that leave its window on a run without a new value, and then needs more', () => {
     expect(ofMessages('<sum(15, seconds, GLOBAL.v)>', [{ v: 4 }, undefined, undefined])).toEqual([4, 4, null])
   })
 
-  it('counts values of messages at their own time, and not what comes later than its lateness', () => {
+  it('counts values of messages at their own time, and drops values beyond its lateness', () => {
     const messages = [1000, 11_000, 5000, 4999].map((timestamp, i) => ({ v: 2 ** i, timestamp }))
     expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages)).toEqual([1, 3, 7, 15])
     expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages, '6s')).toEqual([1, 3, 7, 7])
@@ -137,12 +137,12 @@ describe('Function', () => {
     expect(value('distance(n, m)')).toBeCloseTo(49.4, 0)
   })
 
-  it('returns no state while it needs runs that are not there yet', () => {
+  it('returns no state while it needs further runs', () => {
     const ran = runPlug(functionSensor, { properties: { formula: 'dt', threshold: 1 } })
     expect(ran).toMatchObject({ state: undefined, rawData: {} })
   })
 
-  it('begins again with another formula', () => {
+  it('restarts with another formula', () => {
     const first = runPlug(functionSensor, {
       properties: { formula: '<max(n.v)>', threshold: 1 },
       nodes: { n: { v: 9 } },
@@ -175,11 +175,11 @@ describe('Function', () => {
     ['<n.v> + nonsense(3)', '"nonsense" is not a function'],
     ['<n.v> 5', 'not expected'],
     [`<n.v> + ${'('.repeat(200)}1${')'.repeat(200)}`, 'too deep'],
-  ])('refuses %s: %s', (formula, text) => {
+  ])('rejects %s: %s', (formula, text) => {
     expect(checkPlug(functionSensor, { formula }).join()).toContain(text)
   })
 
-  it('takes statements without operands, which run in the fence', async () => {
+  it('accepts statements without operands, which run in the sandbox', async () => {
     const formula = 'let best = 0; for (const { t } of nodes.n.rawData.list) best = Math.max(best, t); return best'
     const ran = await runPlugLater(functionSensor, { properties: { formula, threshold: 4 }, nodes })
     expect(ran).toMatchObject({ state: 'Above', rawData: { formulaValue: 5 } })

@@ -11,7 +11,7 @@ function answering(series: unknown): DataPort {
 }
 
 describe('getMetricValue', () => {
-  it('asks for one group that has the sample of right now in it', async () => {
+  it('requests one group that includes a sample of this moment', async () => {
     const { data, asked } = plugServices()
     const properties = { metric: 't', aggregate: 'max', duration: '1h' }
     const ran = await runPlugLater(getMetricValuePlug(data), { properties, now: NOW, taskResource: 'boiler-1' })
@@ -48,7 +48,7 @@ describe('getMetricValue', () => {
     })
   })
 
-  it('fails without data, without a resource, and when it is refused', async () => {
+  it('fails without data, without a resource, and when it is rejected', async () => {
     const properties = { metric: 't', resource: 'r' }
     await expect(runPlugLater(getMetricValuePlug(), { properties })).rejects.toThrow(
       'the service data is missing in this engine',
@@ -60,7 +60,7 @@ describe('getMetricValue', () => {
     )
   })
 
-  it('wants a duration that is one', () => {
+  it('rejects an invalid duration', () => {
     expect(checkPlug(getMetricValuePlug(), { duration: 'long' })).toEqual([expect.stringContaining('duration: ')])
   })
 })

@@ -24,7 +24,7 @@ describe('hasDataSince', () => {
     expect(ran).toMatchObject({ state, rawData: { lastTimestamp } })
   })
 
-  it('counts an age from the end of a downtime, unless it was over before', async () => {
+  it('counts an age from the end of a downtime, unless it had ended before', async () => {
     const properties = { metric: 'a', since: '4s' }
     const call = { properties, nodeResource: 'r', downtime: { policy: 'restart', from: 3_000, until: 9_000 } } as const
     const over = { ...call, properties: { metric: 'a', since: '2s' } }
@@ -41,7 +41,7 @@ describe('hasDataSince', () => {
     expect(ran).toMatchObject({ state: 'False', rawData: {} })
   })
 
-  it('fails without data, and wants a time or an age', async () => {
+  it('fails without data, and rejects anything but a time or an age', async () => {
     const properties = { since: '1h', resource: 'r' }
     await expect(runPlugLater(hasDataSincePlug(), { properties })).rejects.toThrow(
       'the service data is missing in this engine',

@@ -20,7 +20,7 @@ describe('helloWorld', () => {
       expect(() => greeting(t)).toThrow(expect.objectContaining({ code: 'PLUG_FAILED' }))
   })
 
-  it('keeps to between 1 and 10 repetitions', () => {
+  it('allows 1 to 10 repetitions', () => {
     expect(checkPlug(helloWorld, { repeat: 10 })).toEqual([])
     expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: repeat 11 is out of range'])
     expect(runPlug(helloWorld, { properties: { who: 'a', repeat: 99 } }).rawData?.['greeting']).toHaveLength(72)

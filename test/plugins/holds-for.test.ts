@@ -13,7 +13,7 @@ const rule = {
 }
 
 describe('holdsFor', () => {
-  it('holds when the duration is over, although no message comes then', async () => {
+  it('holds when the duration has ended, even without a message', async () => {
     const live = await startBuiltins(rule)
     live.send({ v: 9 })
     live.clock.advanceTo(4000)
@@ -22,7 +22,7 @@ describe('holdsFor', () => {
     expect(live.states('h')).toEqual(['0 Pending', '4000 Pending', '10000 Holds'])
   })
 
-  it('begins again after a message that breaks it', async () => {
+  it('restarts after a message that breaks it', async () => {
     const live = await startBuiltins(rule)
     for (const [time, v] of [
       [0, 9],
@@ -36,7 +36,7 @@ describe('holdsFor', () => {
     expect(live.states('h')).toEqual(['0 Pending', '9000 No', '9500 Pending', '19500 Holds'])
   })
 
-  it('goes on with its wait after a restart', async () => {
+  it('continues its wait after a restart', async () => {
     const live = await startBuiltins(rule)
     live.send({ v: 9 })
     live.clock.advanceTo(4000)
@@ -58,12 +58,12 @@ describe('holdsFor', () => {
     ])
   })
 
-  it('is not broken by a message that does not say, and does not begin with one', () => {
+  it('is neither broken nor begun by a message without the value', () => {
     const properties = { condition: 'v > 5', duration: '10s' }
     const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
     expect(runPlug(holdsFor, { properties, internalState, now: 5000 })).toMatchObject({ state: 'Pending' })
     expect(runPlug(holdsFor, { properties, internalState, now: 10_000 })).toMatchObject({ state: 'Holds' })
-    expect(() => runPlug(holdsFor, { properties })).toThrow('no message has brought a value of "v" yet')
+    expect(() => runPlug(holdsFor, { properties })).toThrow('no message has contained a value of "v" yet')
     expect(runPlug(holdsFor, { properties, internalState: null })).toMatchObject({ state: 'No' })
   })
 
@@ -74,7 +74,7 @@ describe('holdsFor', () => {
     expect(carried).toMatchObject({ state: 'Pending', rawData: { count: 1 } })
   })
 
-  it('takes JSON Logic too, and wants a duration or a count', () => {
+  it('accepts JSON Logic, and requires a duration or a count', () => {
     const condition = { '>': [{ var: 'v' }, 5] }
     expect(runPlug(holdsFor, { properties: { condition, count: 1 }, message: { v: 9 } }).state).toBe('Holds')
     expect(() => runPlug(holdsFor, { properties: { condition } })).toThrow('set a duration')
@@ -84,11 +84,11 @@ describe('holdsFor', () => {
     [{ condition: 'v >' }, 'column 4'],
     [{ duration: '0s' }, 'duration'],
     [{ count: 0 }, 'count 0 is out of range'],
-  ])('refuses %j', (properties, text) => {
+  ])('rejects %j', (properties, text) => {
     expect(checkPlug(holdsFor, properties).join()).toContain(text)
   })
 
-  it('is refused with its node and property when a rule is checked, if it has neither duration nor count', () => {
+  it('is rejected with its node and property when a rule is checked, if it has neither duration nor count', () => {
     const check = (properties: Record<string, unknown>) =>
       validateRule(
         { sensors: [{ label: 'h', name: 'holdsFor', resource: '$', properties }] },

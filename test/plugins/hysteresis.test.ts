@@ -15,7 +15,7 @@ describe('hysteresis', () => {
     expect(statesOf(hysteresis, properties, values)).toEqual(states)
   })
 
-  it('keeps the time since when it has its state', () => {
+  it('keeps the time at which its state began', () => {
     const ran = runSeries(hysteresis, above, [{ v: 90 }, { v: 90 }, { v: 70 }], (i) => 100 * i)
     expect(ran.map(({ rawData }) => rawData)).toEqual([
       { value: 90, since: 0 },
@@ -24,7 +24,7 @@ describe('hysteresis', () => {
     ])
   })
 
-  it('changes state no more often than the value crosses the whole band', () => {
+  it('changes state at most as often as the value crosses the whole band', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 70, max: 85 })), (values) => {
         const states = statesOf(hysteresis, above, values)
@@ -38,7 +38,7 @@ describe('hysteresis', () => {
     )
   })
 
-  it('refuses thresholds without room between them, and a value that is not an expression', () => {
+  it('rejects equal thresholds, and a value that is not an expression', () => {
     expect(checkPlug(hysteresis, { value: 'v', enter: 5, leave: 5 }).join()).toContain(
       'leave: enter and leave are both 5',
     )
@@ -47,16 +47,16 @@ describe('hysteresis', () => {
   })
 
   it('fails without a value', () => {
-    expect(() => runPlug(hysteresis, { properties: above })).toThrow('no message has brought a value of "v" yet')
+    expect(() => runPlug(hysteresis, { properties: above })).toThrow('no message has contained a value of "v" yet')
   })
 
-  it('returns the state that it has on a run without a new value, whatever is carried over', () => {
+  it('keeps its state on a run without a new value, whatever is carried over', () => {
     const on = { on: true, since: 5 }
     const carried = { message: { v: 1 }, messageTime: 7, now: 9 }
     expect(runPlug(hysteresis, { properties: above, internalState: on, ...carried })).toMatchObject({
       state: 'On',
       rawData: undefined,
     })
-    expect(() => runPlug(hysteresis, { properties: above, ...carried })).toThrow('no message has brought')
+    expect(() => runPlug(hysteresis, { properties: above, ...carried })).toThrow('no message has contained')
   })
 })

@@ -17,7 +17,7 @@ describe('inRange', () => {
   it.each([
     [24, 24],
     [24, 18],
-  ])('refuses limits %d and %d', (lowerLimit, upperLimit) => {
+  ])('rejects limits %d and %d', (lowerLimit, upperLimit) => {
     const text = `upperLimit ${upperLimit} must be greater than lowerLimit ${lowerLimit}`
     expect(checkPlug(inRange, { lowerLimit, upperLimit })).toEqual([`upperLimit: ${text}`])
     expect(() => runPlug(inRange, { properties: { value: 20, lowerLimit, upperLimit } })).toThrow(
@@ -25,12 +25,12 @@ describe('inRange', () => {
     )
   })
 
-  it('has nothing to check while a limit is not known', () => {
+  it('is not checked while a limit is unknown', () => {
     expect(checkPlug(inRange, { lowerLimit: 5 })).toEqual([])
     expect(checkPlug(inRange, { upperLimit: 5 })).toEqual([])
   })
 
-  it('does not take NaN', () => {
+  it('rejects NaN', () => {
     expect(() => runPlug(inRange, { properties: { value: Number.NaN, lowerLimit: 1, upperLimit: 2 } })).toThrow(
       '"value"',
     )

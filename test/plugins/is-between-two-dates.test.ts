@@ -18,7 +18,7 @@ describe('isBetweenTwoDates', () => {
     expect(runPlug(isBetweenTwoDates, { properties, now: Date.parse(now) }).state).toBe(state)
   })
 
-  it.each(['soon', '11/20/2026', '2026-13-01', true])('refuses the date %j', (date) => {
+  it.each(['soon', '11/20/2026', '2026-13-01', true])('rejects the date %j', (date) => {
     expect(checkPlug(isBetweenTwoDates, { fromDate: date }).join()).toContain('is not a valid date')
   })
 

@@ -6,7 +6,7 @@ const message = { t: 0, off: false, none: null, deep: { a: [5] }, 'a.b': 1 }
 const nodes = { n: { v: 2 } }
 
 describe('isParameterAvailable', () => {
-  it('asks the message at hand, not those before it', () => {
+  it('reads the current message, not earlier ones', () => {
     const call = { properties: { parameter: 't' }, message, messageTime: 0, now: 1 }
     expect(runPlug(isParameterAvailable, call)).toMatchObject({ state: 'NO', rawData: {} })
   })

@@ -45,7 +45,7 @@ describe('isParameterEqual', () => {
     })
   })
 
-  it('fails when there is nothing to compare: what is unknown is not different', () => {
+  it('fails without a value to compare: unknown is not different', () => {
     const properties = { node: 'n', parameter: 'v', value: 2 }
     expect(() => runPlug(isParameterEqual, { properties })).toThrow('node "n" lacks a value of "v"')
     expect(() => runPlug(isParameterEqual, { properties: { parameter: 'v', value: 2 } })).toThrow(
@@ -59,7 +59,7 @@ describe('isParameterEqual', () => {
     )
   })
 
-  it.each(['', 'GLOBAL'])('means the message by the node %j', (node) => {
+  it.each(['', 'GLOBAL'])('reads the message for the node %j', (node) => {
     const properties = { node, parameter: 'v', value: 2 }
     expect(runPlug(isParameterEqual, { properties, message: { v: 2 } }).state).toBe('YES')
     expect(() => runPlug(isParameterEqual, { properties })).toThrow('the message lacks a value of "v"')

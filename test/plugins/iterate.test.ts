@@ -14,7 +14,7 @@ describe('iterate', () => {
     expect(ran.map(({ state, rawData }) => `${state} ${String(rawData?.['value'])}`)).toEqual(lines)
   })
 
-  it('refuses a step of 0', () => {
+  it('rejects a step of 0', () => {
     expect(checkPlug(iterate, { step: 0 }).join()).toContain('step is 0')
   })
 })

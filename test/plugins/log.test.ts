@@ -9,11 +9,11 @@ describe('log', () => {
     [{ message: 'hi', level: 'INFO' }, 'INFO hi'],
     [{ message: 'hi', level: 'WARN' }, 'WARN hi'],
     [{ message: 'hi', level: 'ERROR' }, 'ERROR hi'],
-  ])('with %j writes "%s" and answers with the message', (properties, line) => {
+  ])('with %j writes "%s" and returns the message', (properties, line) => {
     expect(runPlug(log, { properties })).toMatchObject({ message: 'hi', state: undefined, log: [line] })
   })
 
-  it('refuses a level that it does not know', () => {
+  it('rejects a level that it does not know', () => {
     expect(() => runPlug(log, { properties: { message: 'hi', level: 'loud' } })).toThrow(
       'one of DEBUG, INFO, WARN, ERROR',
     )

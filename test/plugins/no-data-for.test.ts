@@ -10,7 +10,7 @@ const rule = (more: Record<string, unknown> = {}, properties: Record<string, unk
 })
 
 describe('noDataFor', () => {
-  it('says that it reports silence, so that a check finds it without a clock', () => {
+  it('declares that it reports silence, so that a check finds it without a clock', () => {
     expect(noDataFor.tellsSilence).toBe(true)
   })
 
@@ -38,13 +38,13 @@ describe('noDataFor', () => {
     expect(late.states('n').map((line) => line.split(' ').slice(1).join(' '))).toEqual(['Data', 'No Data'])
   })
 
-  it('reports when nothing ever comes, once something has begun the wait', async () => {
+  it('reports that nothing ever arrives, once the wait has begun', async () => {
     const live = await startBuiltins(rule({ pollingPeriod: 60_000 }))
     live.clock.advanceTo(70_000)
     expect(live.states('n').at(-1)).toMatch(/No Data$/)
   })
 
-  it('does not take the last message for a new one when a clock runs it', () => {
+  it('does not count the last message as new when a clock runs it', () => {
     const properties = { duration: '10s' }
     const message = { v: 1 }
     const { internalState } = runPlug(noDataFor, { properties, message, now: 1000 })
@@ -86,7 +86,7 @@ describe('noDataFor', () => {
     expect(runPlug(noDataFor, { properties, message: { v: 1 }, now: 11_000, internalState }).state).toBe('Data')
   })
 
-  it.each(['soon', '0s', '-PT5M'])('refuses the duration %s', (duration) => {
+  it.each(['soon', '0s', '-PT5M'])('rejects the duration %s', (duration) => {
     expect(checkPlug(noDataFor, { duration })).toHaveLength(1)
   })
 })

@@ -75,7 +75,7 @@ describe('objectInsideGeofence', () => {
     [{ geofences: [{ type: 'polygon', points: [[0, 0]] }] }, 'neither a circle nor a polygon'],
     [{ geofences: [5] }, 'neither'],
     [{ coordinates: 'here' }, 'coordinates is not a valid place'],
-  ])('refuses %j: %s', (properties, text) => {
+  ])('rejects %j: %s', (properties, text) => {
     expect(checkPlug(objectInsideGeofence, properties).join()).toContain(text)
   })
 })

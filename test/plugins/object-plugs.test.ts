@@ -30,14 +30,14 @@ describe('objectEvent', () => {
     if (state !== undefined) expect(ran.rawData).toEqual({ event, object })
   })
 
-  it('says what an event is, and nothing to a message that is none', () => {
+  it('ignores a message that is not an event', () => {
     expect(checkPlug(objectEvent, { events: 'copy' })).toEqual([
       'events: "copy" is not an event of objects; use put or delete',
     ])
     expect(runPlug(objectEvent, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
-  it('observes the bucket that is its resource, on its channel alone', async () => {
+  it('observes the bucket that is its resource, only on its channel', async () => {
     const engine = createEngine({ plugs: [objectEvent], scheduler: new VirtualClock(0) })
     const rule = { sensors: [{ label: 'put', name: 'objectEvent', resource: 'assets' }] }
     const task = await engine.start(rule, { type: 'reactive' })
@@ -74,7 +74,7 @@ describe('getObject', () => {
     await expect(read(undefined)).rejects.toThrow(/the service objects is missing/)
   })
 
-  it('asks for so many bytes, of the bucket that is named', async () => {
+  it('requests a limited number of bytes of the named bucket', async () => {
     const { objects, asked } = plugServices()
     await read(objects, { bucket: 'public' })
     expect(asked).toMatchObject([{ call: 'get', with: ['public', 'reports/a.json'] }])
@@ -90,7 +90,7 @@ describe('putObject', () => {
     [{ hot: true }, {}, '{"hot":true}', 'application/json'],
     [5, {}, '5', 'application/json'],
     ['a,b', { contentType: 'text/csv' }, 'a,b', 'text/csv'],
-  ])('writes %j as text of its type, in the name of its rule', async (content, more, text, contentType) => {
+  ])('writes %j as text with its type, and with its rule as the cause', async (content, more, text, contentType) => {
     const { objects, asked } = plugServices()
     const properties = { path: 'a', content, ...more }
     expect(await runPlugLater(plugOf('sensor', objects), { properties })).toMatchObject({ state: 'Success' })
@@ -99,7 +99,7 @@ describe('putObject', () => {
     ])
   })
 
-  it('writes no more than a million characters, and says why it could not', async () => {
+  it('writes at most a million characters, and explains failures', async () => {
     const properties = { path: 'a', content: 'x'.repeat(1_000_001) }
     await expect(runPlugLater(plugOf('actuator', plugServices().objects), { properties })).rejects.toThrow(
       /1000001 characters/,

@@ -99,7 +99,7 @@ describe('what a built-in sensor reads of the message', () => {
     expect(plug.parameters).toBeDefined()
   })
 
-  it.each(named)('is what %s says, whatever it is asked', async (name, plug) => {
+  it.each(named)('is declared correctly by %s, whatever it is called', async (name, plug) => {
     const examples = Object.fromEntries(Object.entries(plug.input).map(([key, field]) => [key, field.example]))
     for (const properties of [examples, ...(MORE[name] ?? [])]) {
       const names = namesRead(plug, properties)

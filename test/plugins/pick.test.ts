@@ -13,7 +13,7 @@ describe('pick', () => {
     expect(ran).toMatchObject({ state, rawData: { data } })
   })
 
-  it('refuses a list without names', () => {
+  it('rejects a list without names', () => {
     expect(checkPlug(pick, { properties: ' , ' })).toHaveLength(1)
     expect(checkPlug(pick, { properties: 'a' })).toEqual([])
   })

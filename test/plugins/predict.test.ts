@@ -31,7 +31,7 @@ describe('predict', () => {
     [[[3]], undefined, 3],
     [[0.2, 0.7], '1', 0.7],
     [{ score: [4] }, 'score', 4],
-  ])('takes the score of %j at %s', async (prediction, output, score) => {
+  ])('reads the score of %j at %s', async (prediction, output, score) => {
     expect(await run(prediction, output === undefined ? {} : { output })).toMatchObject({ rawData: { score } })
   })
 
@@ -43,7 +43,7 @@ describe('predict', () => {
     await expect(run(prediction, output === undefined ? {} : { output })).rejects.toThrow(message)
   })
 
-  it('asks with features, by name too, or with the newest samples of metrics', async () => {
+  it('passes features, also by name, or the newest samples of metrics', async () => {
     const { models, data, asked } = plugServices()
     const plug = predictPlug(models, data)
     const ask = (properties: Readonly<Record<string, unknown>>) =>
@@ -60,7 +60,7 @@ describe('predict', () => {
     await expect(ask({})).rejects.toThrow('use a list of values')
   })
 
-  it('says which thresholds exclude each other, and that no models are available', async () => {
+  it('names which thresholds exclude each other, and that no models are available', async () => {
     const both = {
       model: 'm',
       features: [1],

@@ -42,7 +42,7 @@ describe('script', () => {
     ['return { v: "is ${nodes.gone.state}" }', '"${nodes.gone.state}" has no value'],
     ['return { v: `is ${nodes.gone.state}` }', '"nodes.gone.state" has no value'],
     ['while (true) {}', 'too many steps'],
-  ])('%s returns Error, and no failure: %s', async (source, reason) => {
+  ])('%s returns Error without failing: %s', async (source, reason) => {
     const ran = await run(source)
     expect(ran.state).toBe('Error')
     expect(ran.rawData?.['error']).toContain(reason)
@@ -72,7 +72,7 @@ describe('script', () => {
     ['const r = { "${streamdata.h}": 1 }; return { v: Object.keys(r)[0] }', (value) => value],
     ['/* ${streamdata.h} */ // "${streamdata.h}"\nreturn { v: "\\${streamdata.h}" }', () => '${streamdata.h}'],
     ['const half = async () => ${streamdata.h}; return { v: await half() }', (value) => value],
-  ])('binds what a placeholder stands for as data: %s', async (source, expected) => {
+  ])('binds the values of placeholders as data: %s', async (source, expected) => {
     for (const h of HOSTILE) {
       const ran = await run(source, { message: { h } })
       expect(ran).toMatchObject({ state: 'Success', rawData: { v: expected(h) } })
@@ -111,7 +111,7 @@ describe('script', () => {
     ['const p = Promise.resolve(1).then(() => 2).then(() => send(null, { late: 1 })); Promise.resolve()', { late: 1 }],
     ['const a = await Promise.resolve(5); ({ a })', { a: 5 }],
     ['if (options.now > 5000) return { a: 1 }; ({ a: 2 })', { a: 2 }],
-  ])('takes what the last statement returns: %s returns %j', async (source, rawData) => {
+  ])('uses the value of the last statement: %s returns %j', async (source, rawData) => {
     expect(await run(source)).toMatchObject({ state: 'Success', rawData })
   })
 
@@ -120,11 +120,11 @@ describe('script', () => {
     expect(rawData?.['error']).toContain('no luck')
   })
 
-  it('keeps to JavaScript for in: a list has places', async () => {
+  it('follows JavaScript for in: a list has indexes', async () => {
     expect((await run('return { a: 20 in [20], b: 0 in [20] }')).rawData).toEqual({ a: false, b: true })
   })
 
-  it('answers at once when the fence is loaded', async () => {
+  it('returns at once when the sandbox is loaded', async () => {
     const mine = createScript(new Sandbox())
     const call = { properties: { script: 'return { v: ${streamdata.t} }' }, message: { t: 1 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
@@ -140,7 +140,7 @@ describe('script', () => {
       options.internalState = memory
       return { count: memory.count }`
 
-    it('is what stands in options.internalState at the end', async () => {
+    it('is the content of options.internalState at the end', async () => {
       const first = await run(COUNT)
       expect(first).toMatchObject({ rawData: { count: 1 }, internalState: { count: 1 } })
       const second = await run(COUNT, { internalState: first.internalState })
@@ -171,11 +171,11 @@ describe('script', () => {
     it.each([
       ['options.internalState = "x".repeat(200000); return {}', 'its memory has 200002 characters, at most 100000'],
       ['options.internalState = { at: [NaN] }; return {}', 'options.internalState.at[0], which is NaN'],
-    ])('is refused as a whole: %s: %s', async (source, reason) => {
+    ])('is rejected as a whole: %s: %s', async (source, reason) => {
       expect((await run(source, { internalState: 1 })).rawData?.['error']).toContain(reason)
     })
 
-    it('lasts over runs, a restart and a simulation', async () => {
+    it('survives runs, a restart and a simulation', async () => {
       const node = { label: 's', name: 'script', resource: 'r', dataTrigger: true, properties: { script: COUNT } }
       const engine = createEngine({ plugs: [script], scheduler: new VirtualClock(0) })
       const task = await engine.start({ sensors: [node] })
@@ -210,26 +210,26 @@ describe('script', () => {
     ['return { v: () => 1 }', 'result.v, which is a function'],
     ['return { v: [undefined] }', 'result.v[0], which is undefined'],
     ['const v = { n: [] }; v.n.push(v); return { v }', 'result.v.n[0], which leads back to result.v'],
-  ])('refuses what JSON would change: %s: %s', async (source, reason) => {
+  ])('rejects what JSON would change: %s: %s', async (source, reason) => {
     expect((await run(source)).rawData?.['error']).toContain(reason)
   })
 
-  it('takes what says what it is as JSON, and leaves out what is absent', async () => {
+  it('accepts values with toJSON, and omits absent ones', async () => {
     const source = 'return { at: new Date(0), gone: undefined, own: Object.create(null) }'
     expect((await run(source)).rawData).toEqual({ at: '1970-01-01T00:00:00.000Z', own: {} })
   })
 
-  it('hands on the log of a script that fails', async () => {
+  it('passes on the log of a failing script', async () => {
     const { log, state } = await run('console.log("before"); throw new Error("no luck")')
     expect([log, state]).toEqual([['INFO before'], 'Error'])
   })
 
-  it('hands its log on', async () => {
+  it('passes on its log', async () => {
     const { log } = await run('console.warn("hot", { t: 1 }); console.log("done"); return {}')
     expect(log).toEqual(['WARN hot {"t":1}', 'INFO done'])
   })
 
-  it('draws the same chance for the same seed', async () => {
+  it('draws the same random numbers for the same seed', async () => {
     const source = 'return { x: Math.random() }'
     const [a, b, c] = [await run(source), await run(source), await run(source, { random: [0.1] })]
     expect(a.rawData).toEqual(b.rawData)
@@ -247,7 +247,7 @@ describe('script', () => {
     ['return {\n v: "${temperature}" }', 'line 2, column 6'],
     ['return { v: ${vault.KEY} }', 'secret'],
     ['return { v: /${nodes.n.state}/.test("x") }', 'regular expression'],
-  ])('refuses %j: %s', (source, text) => {
+  ])('rejects %j: %s', (source, text) => {
     expect(checkPlug(script, { script: source }).join()).toContain(text)
   })
 })

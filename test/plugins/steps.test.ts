@@ -47,11 +47,11 @@ function stateBySteps(plug: Plug, properties: Record<string, unknown>, value: nu
 describe('a comparison given as data', () => {
   const comparing = builtins.filter((plug) => plug.steps !== undefined)
 
-  it('is that of a plug known to this test', () => {
+  it('belongs to a plug that this test knows', () => {
     expect(comparing.map(({ name }) => name)).toEqual(Object.keys(COMPARING))
   })
 
-  it.each(comparing)('says of every number what $name says when it is called', (plug) => {
+  it.each(comparing)('decides every number as a call of $name does', (plug) => {
     fc.assert(
       fc.property(fc.constantFrom(...(COMPARING[plug.name] ?? [])), number, exact, (make, limit, value) => {
         const properties = make(limit)
@@ -62,7 +62,7 @@ describe('a comparison given as data', () => {
     )
   })
 
-  it.each(comparing)('says what $name makes of what is not a number, or leaves it open', (plug) => {
+  it.each(comparing)('decides values that are not numbers as a call of $name does, or not at all', (plug) => {
     const other = fc.oneof(
       fc.constantFrom(
         null,
@@ -96,7 +96,7 @@ describe('a comparison given as data', () => {
     )
   })
 
-  it('is not given for a threshold that the message holds', () => {
+  it('is absent for a threshold in the message', () => {
     const plug = comparing.find(({ name }) => name === 'streamingDataSensor')
     expect(plug?.steps?.({ parameter: 'a', threshold: 'limit' })).toBeUndefined()
     expect(plug?.steps?.({ parameter: 'a', threshold: '12.5' })).toMatchObject({ cuts: [12.5] })

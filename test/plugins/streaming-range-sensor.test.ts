@@ -11,12 +11,12 @@ describe('streamingRangeSensor', () => {
     [21, 'In Range', 0],
     [19, 'In Range', -2],
     [18, 'Below', -3],
-  ])('%d is %s of 21 give or take 2', (temperature, state, deviation) => {
+  ])('%d is %s of 21 plus or minus 2', (temperature, state, deviation) => {
     const ran = runPlug(streamingRangeSensor, { properties, message: { temperature } })
     expect(ran).toMatchObject({ state, rawData: { ...properties, data: temperature, deviation } })
   })
 
-  it('takes a range of 0 and refuses a negative one', () => {
+  it('accepts a range of 0 and rejects a negative one', () => {
     expect(checkPlug(streamingRangeSensor, { range: 0 })).toEqual([])
     expect(checkPlug(streamingRangeSensor, {})).toEqual([])
     expect(checkPlug(streamingRangeSensor, { range: -1 })).toEqual(['range: range must be 0 or more, but is -1'])

@@ -3,7 +3,7 @@ import { taskOutput } from '../../plugins/task-output/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('TaskOutput', () => {
-  it('answers with the values that it was given', () => {
+  it('returns its values', () => {
     const values = { verdict: 'ok', count: 3 }
     expect(runPlug(taskOutput, { properties: { values } })).toMatchObject({
       rawData: values,

@@ -35,10 +35,13 @@ function meet(one: readonly string[], other: readonly string[]): boolean {
   return one.some((thing) => other.includes(thing))
 }
 
-describe('what acting plugs touch', () => {
-  it.each(acting.map((plug) => [nameOf(plug), plug] as const))('%s says, unless there is a reason', (name, plug) => {
-    expect(plug.touches === undefined).toBe(name in NODE_ALONE)
-  })
+describe('targets of acting plugs', () => {
+  it.each(acting.map((plug) => [nameOf(plug), plug] as const))(
+    'is declared by %s, unless there is a reason',
+    (name, plug) => {
+      expect(plug.touches === undefined).toBe(name in NODE_ALONE)
+    },
+  )
 
   it.each(['sensor', 'actuator'] as const)('as %s is the alarm by its source and type', (kind) => {
     const type = 'HEAT'
@@ -61,7 +64,7 @@ describe('what acting plugs touch', () => {
     }
   })
 
-  it('is apart for alarms of other types, other sources and for resources', () => {
+  it('differs for alarms of other types, other sources and for resources', () => {
     const heat = touches('actuator', 'createAlarm', { type: 'HEAT' })
     expect(meet(heat, touches('actuator', 'createAlarm', { type: 'COLD' }))).toBe(false)
     expect(meet(heat, touches('actuator', 'clearAlarm', { type: 'HEAT', resource: 'boiler-2' }))).toBe(false)
@@ -74,7 +77,7 @@ describe('what acting plugs touch', () => {
     expect(meet(keyed('HEAT'), touches('actuator', 'clearAlarm', { type: 'HEAT' }))).toBe(true)
   })
 
-  it('is every alarm for a change by id, which does not say the source and the type', () => {
+  it('is every alarm for a change by id, which does not name source and type', () => {
     const update = touches('actuator', 'updateAlarm', { alarmId: 'a' })
     for (let i = 0; i < 200; i++) {
       expect(meet(update, touches('sensor', 'createAlarm', { type: `type-${i}` }))).toBe(true)
@@ -83,7 +86,7 @@ describe('what acting plugs touch', () => {
     expect(meet(update, touches('actuator', 'storeMessage', { payload: {} }))).toBe(false)
   })
 
-  it.each(['$', '$other', '${broken'])('is every resource for %s, which the call alone can resolve', (resource) => {
+  it.each(['$', '$other', '${broken'])('is every resource for %s, which only the call can resolve', (resource) => {
     const unknown = touches('actuator', 'storeMessage', { payload: {}, resource })
     for (let i = 0; i < 200; i++) {
       expect(meet(unknown, touches('actuator', 'updateMetadata', { metadata: {}, resource: `r${i}` }))).toBe(true)
@@ -96,13 +99,13 @@ describe('what acting plugs touch', () => {
   })
 })
 
-describe('what composite touches', () => {
+describe('targets of composite', () => {
   const silent = definePlug({ name: 'silent', version: '1.0.0', kind: 'sensor', acts: true, execute: () => ({}) })
   const composite = createComposite([...storeMessagePlugs(), silent])
   const of = (sensor: string, propertyList: readonly unknown[]) =>
     touchesWith(composite, { sensor, propertyList }, from('boiler-1'))
 
-  it('is what its calls touch', () => {
+  it('are the targets of its calls', () => {
     const things = of('storeMessage', [
       { payload: {} },
       { payload: '{}', resource: 'own' },
@@ -113,7 +116,7 @@ describe('what composite touches', () => {
     expect(things).not.toContain('resource:unusable')
   })
 
-  it('is the sensor itself when that does not say', () => {
+  it('is the sensor itself if that does not declare targets', () => {
     expect(of('silent', [{}, {}])).toEqual(['composite:silent'])
     expect(of('nope', [{}])).toEqual([])
   })

@@ -23,17 +23,17 @@ describe('transformer', () => {
     ['{ ratio: t / 0 }', 'the expression returned result.ratio, which is Infinity'],
     ['{ list: [t % 0] }', 'the expression returned result.list[0], which is NaN'],
     ['{ x: gone + 1 }', '"gone" has no value'],
-  ])('%s returns Error, and no failure: %s', (text, reason) => {
+  ])('%s returns Error without failing: %s', (text, reason) => {
     const ran = run(text)
     expect(ran.state).toBe('Error')
     expect(ran.rawData?.['error']).toContain(reason)
   })
 
-  it('refuses what is not an expression', () => {
+  it('rejects what is not an expression', () => {
     expect(checkPlug(transformer, { transformer: '{ a: ' }).join()).toContain('column')
   })
 
-  it('takes statements, which run in the fence', async () => {
+  it('accepts statements, which run in the sandbox', async () => {
     const call = { message: { t: 20, list: [1, 2] } }
     const ran = await runPlugLater(transformer, {
       ...call,

@@ -102,14 +102,14 @@ async function stateOf(plug: Plug, properties: Record<string, unknown>, value: u
   return rawData?.['error'] === undefined && state !== 'Collecting' ? state : undefined
 }
 
-describe('a value that is no number', () => {
+describe('a value that is not a number', () => {
   const cases = Object.entries(ASKING).flatMap(([name, all]) => {
     const plug = builtins.find((one) => one.name === name)
     if (plug === undefined) throw new Error(`there is no plug ${name}`)
     return all.map((properties) => [`${name} ${JSON.stringify(properties)}`, plug, properties] as const)
   })
 
-  it.each(cases)('is not taken for one by %s', async (_, plug, properties) => {
+  it.each(cases)('is not accepted by %s', async (_, plug, properties) => {
     for (const [name, value, number] of VALUES) {
       const counted = typeof value === 'boolean' && COUNTS_TRUTHS.has(plug.name) ? Number(value) : number
       const state = await stateOf(plug, properties, value).catch(() => undefined)
@@ -118,7 +118,7 @@ describe('a value that is no number', () => {
     }
   })
 
-  it('is looked for in every built-in sensor that reads the message for a number', () => {
+  it('is tested in every built-in sensor that reads a number of the message', () => {
     expect([...OTHERS].toSorted()).toMatchInlineSnapshot(`
       [
         "AlarmEventSensor",

@@ -75,8 +75,8 @@ function ruleOf({ kind, version, plug }: (typeof cases)[number]): Rule {
 const versionsTold = (issues: readonly Issue[]) =>
   issues.flatMap(({ severity, type, details }) => (type === 'VERSION' ? [[severity, details?.['runs']]] : []))
 
-describe('a version that others name', () => {
-  it('is there for each of them', () => {
+describe('an older version in rules', () => {
+  it('is replaced for each of them', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(new Set(NAMED.map(([name]) => name)).size)
   })
 
@@ -96,7 +96,7 @@ describe('a version that others name', () => {
     const results = events.filter((event) => event.type === 'result' && event.node === label)
     expect(results).toMatchObject([{ ok: true }])
     expect(task.info().warnings).toContainEqual(
-      expect.stringContaining(`${one.name} ${one.plug.version} runs, which stands for ${one.version}`),
+      expect.stringContaining(`${one.name} ${one.plug.version} runs instead of ${one.version}`),
     )
     // what the user wrote stays in the rule
     expect(JSON.stringify(task.save().rule)).toContain(`"version":"${one.version}"`)

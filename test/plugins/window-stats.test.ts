@@ -26,7 +26,7 @@ describe('windowStats', () => {
     })
   })
 
-  it('lets go of numbers that are older than the duration', () => {
+  it('drops numbers older than the duration', () => {
     const ran = runSeries(
       windowStats,
       { value: 'v', duration: '10s', statistic: 'sum' },
@@ -36,7 +36,7 @@ describe('windowStats', () => {
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([1, 3, 6, 12])
   })
 
-  it('takes nothing in on a run without a new value, lets go of what is too old and says how things are', () => {
+  it('adds nothing on a run without a new value, drops old numbers and reports its statistics', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 40 }, now: 1000 })
     const carried = { properties, internalState, message: { v: 40 }, messageTime: 1000 }
@@ -51,7 +51,7 @@ describe('windowStats', () => {
     expect(runPlug(windowStats, { properties }).rawData).toEqual({ count: 0, late: 0 })
   })
 
-  it('takes in what is new of other nodes, and a value of the message with what is new of it', () => {
+  it('adds new data of other nodes, and new values of the message', () => {
     const nodes = { n: { x: 2 } }
     const ofNode = { properties: { value: 'nodes.n.rawData.x', samples: 9, statistic: 'sum' }, nodes }
     const first = runPlug(windowStats, ofNode)
@@ -79,14 +79,14 @@ describe('windowStats', () => {
     expect(ran.at(-1)?.rawData?.['late']).toBe(late)
   })
 
-  it('finds percentiles of numbers that come out of order', () => {
+  it('computes percentiles of numbers out of order', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'percentile', percentile: 50 }
     const messages = [3, 9, 1, 5].map((v, i) => ({ v, timestamp: [1000, 9000, 2000, 11_500][i] }))
     const ran = runSeries(windowStats, properties, messages, () => 100_000)
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([3, 6, 3, 5])
   })
 
-  it('goes on with what it kept when all numbers had the time at which they came', () => {
+  it('continues a memory whose numbers had their time of arrival', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 1 }, now: 5000 })
     const { window, tree } = internalState as Record<string, unknown>
@@ -107,7 +107,7 @@ describe('windowStats', () => {
     ])
   })
 
-  it('finds percentiles as a sort does, for any numbers', () => {
+  it('computes the same percentiles as sorting, for any numbers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }),
@@ -149,15 +149,15 @@ describe('windowStats', () => {
     [{ minimum: 0 }, 'minimum: 0'],
     [{ lowerLimit: 2, upperLimit: 1 }, 'upperLimit 1 is below lowerLimit 2'],
     [{ value: 'a b' }, 'column 3'],
-  ])('refuses %j: %s', (properties, text) => {
+  ])('rejects %j: %s', (properties, text) => {
     expect(checkPlug(windowStats, properties).join()).toContain(text)
   })
 
-  it('asks for samples or a duration', () => {
+  it('requests samples or a duration', () => {
     expect(() => runPlug(windowStats, { properties: { value: '1' } })).toThrow('set samples such as 60')
   })
 
-  it('is refused with its node and property when a rule is checked, if it has neither samples nor duration', () => {
+  it('is rejected with its node and property when a rule is checked, if it has neither samples nor duration', () => {
     const rule = { sensors: [{ label: 'w', name: 'windowStats', resource: '$', properties: { value: 'v' } }] }
     expect(validateRule(rule, createRegistry(builtins)).issues.map(({ path, message }) => [path, message])).toEqual([
       ['/sensors/0/properties/samples', 'sensor "w": samples and duration are both missing'],

@@ -87,7 +87,7 @@ function shown({ state }: Observed, without: ReadonlySet<string>): unknown {
 }
 
 describe('a change that touches one node', () => {
-  it('leaves the ones that do not follow from it as they would have been', () =>
+  it('does not affect nodes that do not depend on it', () =>
     fc.assert(
       fc.asyncProperty(latencyCases(), moments, async (given, [at = 0]) => {
         // Later sensors of a sequence wait for a result that is held back.

@@ -38,7 +38,7 @@ describe('equal inputs', () => {
 })
 
 describe('a task', () => {
-  it('does not notice that another one runs beside it', async () => {
+  it('is not affected by another task', async () => {
     const cases = caseArbitrary(ruleArbitrary({ pauses: true }))
     await fc.assert(
       fc.asyncProperty(cases, ruleArbitrary(), async ({ rule, script }, beside) => {

@@ -21,7 +21,7 @@ interface AlarmCase {
   readonly fails: readonly number[]
   /** whether a failing call reaches the alarm anyway, as when only the response is lost */
   readonly failsLate: boolean
-  /** ms at which the process dies */
+  /** ms at which the process is killed */
   readonly crashes: readonly number[]
 }
 
@@ -159,7 +159,7 @@ const RAISE_CLEAR_RAISE: AlarmCase = {
 }
 
 describe('an alarm that is raised and cleared by calls that take their time and fail', () => {
-  it('is at the end as the last firing says, whatever the latencies, retries and crashes', () =>
+  it('ends as the last firing requires, whatever the latencies, retries and crashes', () =>
     fc.assert(
       fc.asyncProperty(cases, async (given) => {
         const { alarm, firings } = await play(given)

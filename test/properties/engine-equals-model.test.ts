@@ -32,7 +32,7 @@ async function bothAgree(rule: Rule, script: Script, way: Way, types?: readonly 
 const SHORT: ScriptOptions = { maxLength: 7, longestGap: 5000 }
 
 // Holds STEP-4, STEP-5, EVAL-1 to EVAL-3
-describe('the engine does what the naive model says', () => {
+describe('the engine acts like the naive model', () => {
   const kinds: [string, number, RuleOptions, ScriptOptions][] = [
     ['for plugs that answer at once', 3000, {}, SHORT],
     ['for plugs that answer later', 700, { asynchronous: true }, SHORT],

@@ -64,7 +64,7 @@ function changes(rule: Rule, states: States): States[] {
 }
 
 describe('what an explanation says is needed', () => {
-  it('would fire the trigger in each listed way, and nothing smaller or unlisted would', async () => {
+  it('fires the trigger in each listed way, and in no smaller or unlisted way', async () => {
     const observations = fc.array(fc.record({ n: fc.nat(9), seen: fc.boolean() }), { minLength: 4, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(rules, observations, async (rule, picks) => {

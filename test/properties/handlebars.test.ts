@@ -35,7 +35,7 @@ function expected(text: string, data: object): string | Error {
 }
 
 describe('templates of handlebars', () => {
-  it('come out as the package prints them', () => {
+  it('are rendered like the original package does', () => {
     let refused = 0
     let rendered = 0
     fc.assert(

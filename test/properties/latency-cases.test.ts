@@ -114,7 +114,7 @@ const CASES: Case[] = [
   },
 ]
 
-describe('how long answers take', () => {
+describe('the duration of calls', () => {
   it.each(CASES)('does not matter: $fact', async ({ rule, steps, latencies, done }) => {
     const doneBy = async (run: ReturnType<typeof runCase>): Promise<string[]> => {
       const { attempts, broken } = await run

@@ -40,33 +40,33 @@ async function always(
   await fc.assert(fc.asyncProperty(latencyCases(options), law), runs(usual))
 }
 
-describe('the run in which every answer comes at once', () => {
+describe('a run in which every call returns at once', () => {
   it('is the same without subscribers', () =>
     always(100, async (given) =>
       expectSame(unheard(await atOnce(given, { listens: false })), unheard(await atOnce(given))),
     ))
 
-  it('goes on after crashes as if there had been none', () =>
+  it('continues after crashes as if there had been none', () =>
     always(80, async (given) => expectSame(await atOnce(given, given), await atOnce(given))))
 
-  it('is the run in which answers are promises that are settled already', () =>
+  it('equals the run in which results are settled promises', () =>
     always(100, async (given) => expectSame(await promised(given), await atOnce(given))))
 })
 
 // Holds STEP-8, LANE-1, LANE-2
-describe('a run in which answers take their time', () => {
-  it('is the run in which they come at once', () =>
+describe('a run with slow calls', () => {
+  it('equals the run in which calls return at once', () =>
     always(300, async (given) => expectSame(await slowly(given), await atOnce(given))))
 
-  it('holds also without subscribers', () =>
+  it('is the same without subscribers', () =>
     always(80, async (given) =>
       expectSame(unheard(await slowly(given, { listens: false })), unheard(await atOnce(given))),
     ))
 
-  it('is that also through crashes: calls that were open are made again', () =>
+  it('is the same through crashes: open calls are repeated', () =>
     always(250, async (given) => expectSame(await slowly(given, given), await atOnce(given))))
 
-  it('is that also for nodes that wait for a resume, through crashes', () =>
+  it('is the same for nodes that wait for a resume, through crashes', () =>
     always(100, async (given) => expectSame(await slowly(given, given), await atOnce(given)), { pauses: true }))
 })
 

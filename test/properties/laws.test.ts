@@ -33,7 +33,7 @@ function declared(rule: Rule, label: string): readonly string[] {
 
 // Holds STEP-4
 describe('a destination', () => {
-  it('does not fire again before its cool-down is over', () =>
+  it('does not fire again before its cool-down has ended', () =>
     always((events, rule) => {
       const last = new Map<string, number>()
       for (const event of events) {
@@ -57,7 +57,7 @@ describe('a destination', () => {
       }
     }))
 
-  it('says by why what began the invocation and which trigger led to it', () =>
+  it('states in its why the input and the trigger that led to it', () =>
     always((events) => {
       for (const event of events.filter(isFired)) {
         expect(event.why?.trigger).toMatchObject({ source: event.source, destination: event.node })
@@ -124,7 +124,7 @@ describe('an effect', () => {
 
 // Holds STEP-7
 describe('a stopped task', () => {
-  it('says nothing until it is started again', () =>
+  it('publishes nothing until it is started again', () =>
     always((events) => {
       const next = events.filter((_, i) => events[i - 1]?.type === 'stopped').map((event) => event.type)
       expect(next).toEqual(next.map(() => 'started'))
@@ -133,14 +133,14 @@ describe('a stopped task', () => {
 
 // Holds STEP-9
 describe('time', () => {
-  it('never goes back from one event to the next, but for what actuators answer later', () =>
+  it('never decreases from one event to the next, except for late results of actuators', () =>
     always((events, { actuators = [] }) => {
       const acting = new Set(actuators.map(({ label }) => label))
       const times = events.flatMap(({ type, node = '', time }) => (type === 'result' && acting.has(node) ? [] : [time]))
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     }))
 
-  it('of what an actuator answers is that of a firing, however late; the clock never goes back', () =>
+  it("of an actuator's result is that of its firing, however late; the clock never goes back", () =>
     always((events, { actuators = [] }) => {
       const atOnce = actuators.filter((actuator) => actuator.pauseExecution !== true)
       const fired = new Map(atOnce.map(({ label }) => [label, new Set<number>()]))
@@ -156,7 +156,7 @@ describe('time', () => {
 })
 
 describe('an invocation', () => {
-  it('begins with a number above all before, once for the ticks and data that began it', () =>
+  it('has a higher number than all before, once for each tick or message', () =>
     always((events) => {
       const begins = events.filter((event, i) => {
         const goesOn = event.type === events[i - 1]?.type && event.invocation === events[i - 1]?.invocation

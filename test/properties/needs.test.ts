@@ -485,7 +485,7 @@ const ruleOf = ({ sensors, triggers, relations = [], task, message = 'act' }: Ne
 })
 
 // Holds READING-2, READING-3
-describe('what people ask for', () => {
+describe('the changes that explanations list', () => {
   it.each(Object.entries(NEEDS))('%s', async (_, need) => {
     const { resources = ['p1'], means } = need
     const ordering: TaskSettings = { late: { reorder: '30s' } }

@@ -138,7 +138,7 @@ describe('readings', () => {
   const inTime = (rule: Rule, more: TaskSettings): Rule => ({ ...rule, task: { ...rule.task, ...more } })
   const waits = fc.constantFrom<TaskSettings>({}, { late: { reorder: '300ms' } }, { late: { reorder: '1s' } })
 
-  it('that all take equally long to come do what they do in order', async () => {
+  it('with equal delays have the same effect as in order', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.constantFrom(1, 500, 7_200_000), async (rule, list, lag) => {
         const live = await seen(rule, inOrder(list, lag))
@@ -150,7 +150,7 @@ describe('readings', () => {
   })
 
   // Holds READING-3
-  it('with any delays do what they do in order, when none of them was late or skewed', async () => {
+  it('with any delays have the same effect as in order, when none was late or skewed', async () => {
     let exact = 0
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.constantFrom(1, 5, 20), waits, async (rule, list, part, late) => {
@@ -165,7 +165,7 @@ describe('readings', () => {
     expect(exact).toBeGreaterThan(0)
   })
 
-  it('of a device that was offline, in one burst, do what they do in order', async () => {
+  it('of an offline device, in one burst, have the same effect as in order', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, async (rule, list) => {
         const burst = await seen(
@@ -179,7 +179,7 @@ describe('readings', () => {
     )
   })
 
-  it('that are put in order do what they do in order, when none waits longer than they may', async () => {
+  it('that are reordered have the same effect as in order, within the waiting time', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.constantFrom(0, 500, 7_200_000), async (rule, list, lag) => {
         const live = await seen(inTime(rule, ordering), delayed(list, lag))
@@ -190,7 +190,7 @@ describe('readings', () => {
     )
   })
 
-  it('that are put in order are so over restarts and repeats', async () => {
+  it('that are reordered stay so across restarts and repetitions', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {
         const ordered = inTime(rule, ordering)
@@ -205,7 +205,7 @@ describe('readings', () => {
     )
   })
 
-  it('that are put in order are so for a task that ticks, which then ticks so much later', async () => {
+  it('that are reordered stay so for a ticking task, which then ticks later', async () => {
     const clocks = fc.constantFrom<TaskSettings>(
       { type: 'periodic', frequency: 2300 },
       { type: 'periodic', frequency: 1000 },
@@ -220,7 +220,7 @@ describe('readings', () => {
   })
 
   // Holds READING-2
-  it('that come again at any time change nothing, nor do restarts', async () => {
+  it('that are repeated at any time change nothing, nor do restarts', async () => {
     const known = fc.constantFrom<TaskSettings>({}, { late: 'take' })
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.nat(3), known, async (given, list, every, settings) => {

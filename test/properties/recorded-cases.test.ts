@@ -76,7 +76,7 @@ const CASES: Case[] = [
   },
 ]
 
-describe('the engine does what the model says', () => {
+describe('the engine acts like the model', () => {
   it.each(CASES)('$fact', async ({ rule, script }) => {
     const expected = eventLines(runModel(rule, {}, TEST_PLUGS, script), rule, SCRIPT_START)
     expect(eventLines(await runEngine(rule, script), rule, SCRIPT_START)).toEqual(expected)

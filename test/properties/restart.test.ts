@@ -60,7 +60,7 @@ describe('a restart changes nothing', () => {
     )
   })
 
-  it('in what plugs are given', async () => {
+  it('in the inputs of plugs', async () => {
     await fc.assert(
       fc.asyncProperty(caseArbitrary(ruleArbitrary()), async ({ rule, script }) => {
         const restarted = await given(rule, script, { restartAfter: () => true })

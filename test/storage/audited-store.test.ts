@@ -123,7 +123,7 @@ describe('an audited store', () => {
     ])
   })
 
-  it('does not attribute work to an actor whose work is over', async () => {
+  it('does not attribute work to an actor whose work has ended', async () => {
     const things = store.collection(THINGS)
     let later: Promise<unknown> = Promise.resolve()
     let go: () => void = () => undefined

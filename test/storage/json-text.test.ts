@@ -12,7 +12,7 @@ function textOf(value: unknown): string | undefined {
   return text
 }
 
-describe('JSON on its way in', () => {
+describe('JSON in flight in', () => {
   it('is the text that JSON returns, for whatever is plain JSON', () => {
     const plain = fc
       .jsonValue()
@@ -37,7 +37,7 @@ describe('JSON on its way in', () => {
     ['nothing', undefined, 'nothing is not JSON'],
     ['a big integer', { a: 1n }, 'is not JSON: Do not know how to serialize a BigInt'],
     ['a list that holds itself', circle, 'is not JSON: Converting circular structure to JSON'],
-  ])('is refused: %s', async (_, value, message) => {
+  ])('is rejected: %s', async (_, value, message) => {
     const { code, issues } = await failureOf(() => textOf(value))
     expect([code, issues[0]?.path, issues[0]?.message]).toEqual([
       'VALIDATION',

@@ -91,16 +91,9 @@ describe('specifications', () => {
     const bad = {
       name: 'A',
       version: 0,
-      fields: { Id: { type: 'x', of: 1 }, ab: { type: 'text', of: String }, AB: { type: 'text', of: String } },
+      fields: { Id: { type: 'text', of: String }, ab: { type: 'text', of: String }, AB: { type: 'text', of: String } },
     }
     const { issues } = await failureOf(() => new Specs().know(bad as unknown as CollectionSpec<Thing>))
-    expect(issues.map((issue) => issue.path)).toEqual([
-      '/name',
-      '/version',
-      '/fields/Id',
-      '/fields/Id/type',
-      '/fields/Id/of',
-      '/fields/AB',
-    ])
+    expect(issues.map((issue) => issue.path)).toEqual(['/name', '/version', '/fields/Id', '/fields/AB'])
   })
 })

@@ -53,7 +53,7 @@ describe('walk', () => {
     expect(read).toEqual(['lamp-0', 'lamp-2', 'lamp-4'])
   })
 
-  it('goes on where it was, also when what it read is removed meanwhile', async () => {
+  it('continues where it was, also when what it read is removed meanwhile', async () => {
     const collection = await lamps(6)
     for await (const { id } of walk(collection, [], 2)) await collection.delete(id)
     expect(await collection.ids({})).toEqual([])

@@ -57,9 +57,13 @@ describe('the report of a check', () => {
     const check = (cover: CheckOptions['cover']) =>
       checkRule(rule, holds, { ...cold, ...(cover !== undefined && { cover }) })
     await expect(check(undefined)).rejects.toThrow('nothing fired in 40 cases')
-    await expect(check({ fired: { alarm: 0.2 } })).rejects.toThrow('alarm fired in 0 % of the cases; cover wants 20 %')
-    await expect(check({ states: 'all' })).rejects.toThrow('no case had the state Above of hot; cover wants all')
-    await expect(check({ rows: 'all' })).rejects.toThrow('no case had the row [Above, True] of both; cover wants all')
+    await expect(check({ fired: { alarm: 0.2 } })).rejects.toThrow(
+      'alarm fired in 0 % of the cases; cover requires 20 %',
+    )
+    await expect(check({ states: 'all' })).rejects.toThrow('no case had the state Above of hot; cover requires all')
+    await expect(check({ rows: 'all' })).rejects.toThrow(
+      'no case had the row [Above, True] of both; cover requires all',
+    )
   })
 
   it('fails for a property that says nothing', async () => {
@@ -77,7 +81,7 @@ describe('a check that is wrong itself', () => {
     ['a condition', never(fires('alrm')), {}],
     ['a function', (run) => run.firings('alrm').length === 0, {}],
     ['cover', holds, { cover: { fired: { alrm: 1 } } }],
-  ])('names a label that is not there: in %s', async (_, property, more) => {
+  ])('names a label that does not exist: in %s', async (_, property, more) => {
     const check = checkRule(rule, property, { ...options, ...more })
     await expect(check).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -85,7 +89,7 @@ describe('a check that is wrong itself', () => {
     })
   })
 
-  it('names a state that is asked of a label that is not there', async () => {
+  it('names a state that is asked of a label that does not exist', async () => {
     const check = checkRule(rule, ({ moments }) => moments.every((moment) => moment.state('hott') === null), options)
     await expect(check).rejects.toThrow('the rule has no sensor or gate "hott"; did you mean "hot"?')
   })

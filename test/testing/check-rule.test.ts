@@ -68,7 +68,7 @@ describe('checkRule', () => {
     expect(failing.messages).toHaveLength(2)
     const lines = message.split('\n')
     expect(lines[0]).toMatch(
-      /^"every destination fires at most once within 1 h" does not hold \(case \d+, made smaller \d+ times\):$/,
+      /^"every destination fires at most once within 1 h" does not hold \(case \d+, minimized in \d+ steps?\):$/,
     )
     expect(lines[1]).toMatch(/^ {2}alarm fired 2 times from 2025-03-03T06:\S+Z to 2025-03-03T06:\S+Z, within \d+ min$/)
     expect(lines.slice(3, 5)).toEqual([
@@ -76,7 +76,7 @@ describe('checkRule', () => {
       expect.stringMatching(/^ {3}2 {2}2025-03-03T06:\S+Z {2}boiler {2}t 90\.1$/),
     ])
     expect(lines.filter((line) => line.endsWith('alarm, because hot is Above'))).toHaveLength(2)
-    expect(lines.at(-1)).toMatch(/^the same case again: \{ seed: 1, path: '\d+' \}$/)
+    expect(lines.at(-1)).toMatch(/^to repeat this case: \{ seed: 1, path: '\d+' \}$/)
   })
 
   it('finds the case again by its seed and path', async () => {
@@ -106,7 +106,7 @@ describe('checkRule', () => {
     expect((await failureOf(property)).message).toContain(text)
   })
 
-  it('reports after which messages the process dies when that is what matters', async () => {
+  it('reports after which messages the process is killed when that is what matters', async () => {
     const forgetful = sensorPlug('forgetful', ['New', 'Old'], (context) =>
       seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
     )
@@ -114,7 +114,7 @@ describe('checkRule', () => {
     const forgets: Rule = { ...rule, sensors: [{ label: 'hot', name: 'forgetful', resource: '$' }], triggers: [] }
     const { message } = await failureOf(restartChangesNothing(), { plugs: [...builtins, forgetful] }, forgets)
     expect(message).toMatch(/"a restart changes nothing" does not hold/)
-    expect(message).toMatch(/^the process dies after message \d+/m)
+    expect(message).toMatch(/^the process is killed after message \d+/m)
   })
 
   it('runs rules of random shape, and shows the one that fails', async () => {
@@ -144,7 +144,7 @@ describe('checkRule', () => {
       { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' },
       '"x" is not a valid duration',
     ],
-    ['a tail below nothing', { tail: -1 }, 'the tail is -1; use a length of time such as 1h'],
+    ['a tail below nothing', { tail: -1 }, 'the tail is -1; use a duration such as 1h'],
   ])('refuses %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
   })
@@ -198,7 +198,7 @@ describe('plugs that take their time', () => {
         .message
     const usual = await told(1, () => Promise.resolve())
     expect(await told(32, turn)).toBe(usual)
-    expect(usual).toMatch(/^the same case again: \{ seed: 1, path: '\d+' \}$/m)
+    expect(usual).toMatch(/^to repeat this case: \{ seed: 1, path: '\d+' \}$/m)
   })
 })
 

@@ -11,6 +11,7 @@ import {
   logIn,
   type Look,
   openConsole,
+  OVERHEATING,
   PAIR,
   sidewaysOf,
   startBrowser,
@@ -119,6 +120,15 @@ describe.skipIf(noBrowser)('a task', () => {
       await page.goto(`${host.url}tasks/${host.task}?at=${cold}&node=hot_and_still`)
       await page.getByText(/hot_and_still was FALSE, because temperature was Below/).waitFor()
       expect(await heading(page).textContent()).toMatch(/^At \d\d:\d\d:\d\d: hot_and_still is FALSE/)
+
+      await page.getByLabel('temperature', { exact: true }).fill('99')
+      await page.getByLabel('pump', { exact: true }).fill('false')
+      await page.getByRole('button', { name: 'Replay with this' }).click()
+      await page.getByText(/^1 (?:added|moved);/).waitFor()
+      await page.getByText('alarm would have fired').waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await page.screenshot({ path: join(PICTURES, 'what-if.png') })
+      await page.getByRole('heading', { level: 1 }).click()
       await page.keyboard.press('.')
       await soon(() => heading(page).textContent()).toMatch(/^hot_and_still is TRUE/)
     })
@@ -145,6 +155,31 @@ describe.skipIf(noBrowser)('the alarms', () => {
       await soon(() => page.url()).not.toBe(before)
       await page.keyboard.press('k')
       await soon(() => page.url()).toBe(before)
+      await page.keyboard.press('m')
+      await page.getByText(`The alarm is assigned to ${PAIR.key}`).waitFor()
+      await page.keyboard.press('s')
+      await page.getByText('The alarm is snoozed until').waitFor()
+      await soon(rows).toMatch(/Set aside[^]*door[^]*Snoozed until/)
+      const { assignee, snoozeUntil } = await host.client.alarms.get(first.id)
+      expect([assignee, Date.parse(snoozeUntil ?? '') > Date.now()]).toEqual([PAIR.key, true])
+      expect(await axeFindings(page)).toEqual([])
+    })
+  })
+
+  it('that are new wait while the pointer is on the list', async () => {
+    await withScreen('alarms', async (page) => {
+      const list = page.locator('ul.alarms')
+      await list.hover()
+      await host.client.alarms.raise({
+        severity: 'MINOR',
+        source: { id: 'cold-2' },
+        type: 'late',
+        text: 'cold-2 is late',
+      })
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      expect(await list.getByText('cold-2 is late').count()).toBe(0)
+      await page.keyboard.press('n')
+      await soon(() => list.getByText('cold-2 is late').count()).toBe(1)
     })
   })
 })
@@ -194,6 +229,104 @@ describe.skipIf(noBrowser)('the editor', () => {
   })
 })
 
+/** Changes the stored template as another user does. */
+async function changeTemplate(name: string, change: (rule: Record<string, unknown>) => object): Promise<void> {
+  const { templates } = host.client.rules
+  const rule = (await templates.get(name, 'simplified')) as unknown as Record<string, unknown>
+  const fields = ['name', 'description', 'sensors', 'relations', 'actuators', 'triggers', 'taskDefaults']
+  const specification = Object.fromEntries(fields.map((field) => [field, rule[field]]))
+  await templates.replace(name, change(specification) as typeof OVERHEATING)
+}
+
+const templateOf = async (name: string): Promise<typeof OVERHEATING> =>
+  (await host.client.rules.templates.get(name, 'simplified')) as unknown as typeof OVERHEATING
+
+describe.skipIf(noBrowser)('the forms of the editor', () => {
+  it('add a node by name, resolve its placeholders, and try the rule on typed values', async () => {
+    await send(70, true)
+    await host.client.rules.templates.create({ ...OVERHEATING, name: 'formed' })
+    await withScreen('editor?template=formed', async (page) => {
+      await page.getByText('This draft can run').waitFor()
+      await page.getByRole('heading', { level: 1 }).click()
+      await page.keyboard.press('/')
+      await page.keyboard.type('log')
+      await page.getByRole('option', { name: /^log Debug actuator/ }).click()
+      await page.getByLabel('Resource').last().selectOption('boiler-1')
+      const message = page.getByLabel('message', { exact: false }).first()
+      await message.fill('{{RESOURCE}} is at {{GLOBAL.temperature}}')
+      await message.blur()
+      await page.getByText('Now: boiler-1 is at 70').waitFor()
+      await page.getByRole('button', { name: 'Add a trigger' }).click()
+      await page.getByLabel('Fires by').waitFor()
+      const values = page.getByRole('group', { name: 'Values of the message' })
+      await values.getByLabel('temperature').fill('97')
+      await values.getByLabel('pump').fill('false')
+      await page.getByText('It fires alarm and log').waitFor()
+      await node(page, 'hot_and_still')
+        .and(page.getByRole('button', { name: /TRUE/ }))
+        .waitFor()
+      await page.getByText('Now: boiler-1 is at 97').waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await page.screenshot({ path: join(PICTURES, 'forms.png'), fullPage: true })
+      await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
+      await page.getByText('Saved as version 2').waitFor()
+    })
+    const { actuators, triggers } = await templateOf('formed')
+    expect(actuators.map(({ label }: { readonly label: string }) => label)).toContain('log')
+    expect(triggers.at(-1)).toEqual({
+      sourceLabel: 'hot_and_still',
+      destinationLabel: 'log',
+      statesTrigger: ['TRUE'],
+    })
+  })
+
+  it('show two changes of one rule side by side, and overwrite neither', async () => {
+    await host.client.rules.templates.create({ ...OVERHEATING, name: 'disputed' })
+    await withScreen('editor?template=disputed', async (page) => {
+      await page.getByText('This draft can run').waitFor()
+      await node(page, 'temperature').click()
+      const limit = page.getByLabel('threshold', { exact: false }).first()
+      await limit.fill('80')
+      await limit.blur()
+      await changeTemplate('disputed', ({ sensors, ...rest }) => ({
+        ...rest,
+        description: 'changed by another user',
+        sensors: (sensors as (typeof OVERHEATING)['sensors'][number][]).map((sensor) =>
+          sensor.label === 'temperature' ? { ...sensor, properties: { ...sensor.properties, threshold: 95 } } : sensor,
+        ),
+      }))
+      await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
+      await page.getByRole('heading', { name: 'Changed by two users: 2 differences, 1 in conflict' }).waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await page.screenshot({ path: join(PICTURES, 'conflict.png'), fullPage: true })
+      const merge = page.getByRole('button', { name: 'Continue with the merge' })
+      expect(await merge.getAttribute('aria-disabled')).toBe('true')
+      await page.getByRole('button', { name: 'yours' }).click()
+      await merge.click()
+      await page.getByRole('button', { name: 'Save' }).and(page.locator('[aria-disabled=false]')).click()
+      await page.getByText('Saved as version 3').waitFor()
+    })
+    const { description, sensors } = await templateOf('disputed')
+    expect([description, sensors[0].properties.threshold]).toEqual(['changed by another user', 80])
+  })
+
+  it('keep a draft through an expired session', async () => {
+    await host.client.rules.templates.create({ ...OVERHEATING, name: 'expiring' })
+    await withScreen('editor?template=expiring', async (page) => {
+      await page.getByText('This draft can run').waitFor()
+      await node(page, 'temperature').click()
+      const limit = page.getByLabel('threshold', { exact: false }).first()
+      await limit.fill('81')
+      await limit.blur()
+      await page.context().clearCookies()
+      await page.getByText('The session has expired').waitFor()
+      await logIn(page)
+      await page.getByText('This draft can run').waitFor()
+      expect(await node(page, 'temperature').textContent()).toContain('limit 81')
+    })
+  })
+})
+
 describe.skipIf(noBrowser)('the shell', () => {
   it('finds things by Ctrl+K, goes to screens by letters, and lists its keys', async () => {
     await withScreen('', async (page) => {
@@ -227,6 +360,30 @@ describe.skipIf(noBrowser)('the shell', () => {
         .waitFor()
       await soon(() => page.getByRole('alert').allTextContents()).toEqual([])
       expect(await page.getByText('Not live since').count()).toBe(0)
+    })
+  })
+
+  it('states that the host is busy while it answers 503, and that one route does', async () => {
+    await withScreen('tasks', async (page) => {
+      const busy = { status: 503, json: { error: 'The host is starting', code: 'CLOSED' } }
+      await page.route(/\/api\/tasks\?/, (route) => route.fulfill(busy))
+      await page.getByRole('alert').getByText('The host is starting').waitFor()
+      expect(await page.getByText('The host is busy').count()).toBe(0)
+      await page.route(/\/(?:api|alarm|health)/, (route) => route.fulfill(busy))
+      await page.getByText('The host is busy, starting or stopping').waitFor()
+      await page.unrouteAll()
+      await page.getByText('The host is busy').waitFor({ state: 'detached' })
+      await soon(() => page.getByRole('alert').allTextContents()).toEqual([])
+    })
+  })
+
+  it('counts down by the clock of the host when that of the browser is 10 minutes off', async () => {
+    await withScreen('', async (page) => {
+      await page.clock.install({ time: Date.now() + 600_000 })
+      await page.goto(`${host.url}tasks`)
+      const minute = new Date().toISOString().slice(11, 15)
+      await page.locator('.instant').getByText(minute).waitFor()
+      expect(await page.locator('.instant').textContent()).toContain(minute)
     })
   })
 
@@ -310,7 +467,15 @@ describe.skipIf(noBrowser)('markup in names', () => {
       name: MARKUP[0] ?? '',
       ...Object.fromEntries(MARKUP.map((markup, at) => [`a${at}`, markup])),
     })
-    for (const path of ['', 'alarms', 'tasks', 'resources/marked', 'resources', 'rehearsal']) {
+    await rules.templates.create({ ...OVERHEATING, name: 'marked', description: MARKUP.join(' ') })
+    await host.client.broker.posting.events('marked', { temperature: 1, text: MARKUP[0] ?? '' })
+    const { values } = await rules.tasks.list(
+      { where: { resource: 'boiler-3' }, hits: 1, startIndex: 0 },
+      { format: 'simplified' },
+    )
+    const paths = ['', 'alarms', 'tasks', 'resources/marked', 'resources', 'rehearsal', 'rehearsal?template=marked']
+    const more = [`tasks/${values[0]?.ID}`, 'editor?template=marked', 'data?resource=marked', 'operations']
+    for (const path of [...paths, ...more]) {
       await withScreen(path, async (page) => {
         await heading(page).waitFor()
         await page.locator('.panel').first().waitFor()

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { until } from './until.ts'
 
 export interface ClientProcess {
   until(done: () => boolean): Promise<void>
@@ -24,9 +25,4 @@ export function startClient(file: string, given: readonly number[]): ClientProce
       await gone
     },
   }
-}
-
-/** Polls every 5 ms. */
-export async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

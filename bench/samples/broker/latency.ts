@@ -3,22 +3,20 @@
  * rate: a share of the maximum that the same host reaches with clients that wait for answers, whose messages reach
  * tasks and fire nothing. Each timed message fires.
  */
-import type { IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { makeRulesWith } from '../../../src/host/wiring/make-rules.ts'
-import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
 import { SERVICES } from '../../../src/host/wiring/service-table.ts'
-import { definePlug, type Plug } from '../../../src/plug.ts'
-import { type Spread, spreadOf } from '../calls.ts'
+import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
+import { spreadOf, type Spread } from '../calls.ts'
 import { withFolder } from '../host/folder.ts'
-import { bodyOf } from './bodies.ts'
 import { startClient } from './client-process.ts'
 import { waitedForCore } from './core-waits.ts'
+import { NotedCalls } from './noted-calls.ts'
 import { openHost } from './open-host.ts'
+import type { PacedClientArguments } from './paced-client.ts'
 import type { PostClientArguments } from './post-client.ts'
-import { expectGood, postRequest } from './post-request.ts'
 import { watchStalls } from './stalls.ts'
 import { listen } from './tasks.ts'
 
@@ -143,115 +141,4 @@ function watchCollector(): () => number {
     observer.disconnect()
     return longest
   }
-}
-
-/** Posts at a fixed rate, regardless of answers: `paced-client.ts <port> <connections> <perSecond> <count>`. */
-type PacedClientArguments = readonly [port: number, connections: number, perSecond: number, count: number]
-
-const [port = 0, connections = 1, perSecond = 1, count = 0] = process.argv.slice(2).map(Number)
-let open = 0
-const sockets = Array.from({ length: connections }, () => {
-  const socket = connect(port, '127.0.0.1', () => ++open === connections && begin())
-  socket.setNoDelay(true)
-  socket.on('data', expectGood)
-  socket.on('error', () => process.exit(0))
-  return socket
-})
-
-function begin(): void {
-  const started = machineMs()
-  let sent = 0
-  const go = (): void => {
-    const due = Math.min(count, Math.floor(((machineMs() - started) * perSecond) / 1_000))
-    for (; sent < due; sent++) {
-      const device = sent % connections
-      sockets[device]?.write(numberedRequest(port, device, sent))
-    }
-    if (sent < count) setTimeout(go, 1)
-  }
-  go()
-}
-
-/** Times of each numbered message: sent, arrived at the host, and called the actuator; ms of the machine's clock. */
-class NotedCalls {
-  readonly plug: Plug
-  #sent = new Float64Array()
-  #arrived = new Float64Array()
-  #called = new Float64Array()
-  #calls = 0
-
-  constructor() {
-    this.plug = definePlug({
-      name: 'note',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute: (context) => this.#call(context.streamValue('temperature')),
-    })
-  }
-
-  expect(count: number): void {
-    this.#sent = new Float64Array(count)
-    this.#arrived = new Float64Array(count)
-    this.#called = new Float64Array(count)
-  }
-
-  get calls(): number {
-    return this.#calls
-  }
-
-  readonly arrive = ({ headers }: IncomingMessage): void => {
-    const header = headerOf(headers)
-    if (header === undefined) return
-    this.#arrived[header.n] = machineMs()
-    this.#sent[header.n] = header.sent
-  }
-
-  /** ms until the call, per message from `from` on */
-  waits(since: 'arrived' | 'sent', from: number): readonly number[] {
-    const begun = since === 'arrived' ? this.#arrived : this.#sent
-    return Array.from(this.#called.subarray(from), (called, i) => called - (begun[from + i] ?? Number.NaN))
-  }
-
-  /** sent messages per second from `from` on */
-  sentPerSecond(from: number): number {
-    const sent = this.#sent.subarray(from)
-    return ((sent.length - 1) * 1_000) / ((sent.at(-1) ?? Number.NaN) - (sent[0] ?? Number.NaN))
-  }
-
-  #call(temperature: unknown): void {
-    const n = numberOf(temperature)
-    if (n === undefined || this.#called[n] !== 0) throw new Error(`an unexpected call: ${String(temperature)}`)
-    this.#called[n] = machineMs()
-    this.#calls++
-  }
-}
-
-/** all temperatures have the same number of digits */
-const FIRST = 10_000_000
-const HEADER = 'x-message'
-
-/** Messages identified by their temperature, and by a header with their send time. */
-function numberedRequest(port: number, device: number, n: number): string {
-  const body = bodyOf(device, 1).replace(/"temperature":[\d.]+/, `"temperature":${FIRST + n}`)
-  return postRequest({ port, device, body, head: [`${HEADER}: ${n} ${machineMs()}`] })
-}
-
-function numberOf(temperature: unknown): number | undefined {
-  return typeof temperature === 'number' && temperature >= FIRST ? temperature - FIRST : undefined
-}
-
-/** `sent`: ms of the machine's clock. Undefined for other messages. */
-function headerOf(
-  headers: Readonly<Record<string, unknown>>,
-): { readonly n: number; readonly sent: number } | undefined {
-  const given = headers[HEADER]
-  if (typeof given !== 'string') return undefined
-  const [n = Number.NaN, sent = Number.NaN] = given.split(' ').map(Number)
-  return { n, sent }
-}
-
-/** Monotonic clock of the machine in ms with microseconds, shared by all processes. */
-function machineMs(): number {
-  const [seconds, nanos] = process.hrtime()
-  return seconds * 1_000 + nanos / 1e6
 }

@@ -9,10 +9,11 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
 import { pointsOf } from './bodies.ts'
-import { startClient, until } from './client-process.ts'
+import { startClient } from './client-process.ts'
 import { openHost } from './open-host.ts'
 import type { PostClientArguments } from './post-client.ts'
 import { listen, LOG } from './tasks.ts'
+import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
   /** `keyed`: with a unique idempotency key per post; `task`: one task per resource */

@@ -13,6 +13,7 @@ const WATCH = join(import.meta.dirname, 'watched-process.ts')
 export interface HostProcess {
   /** ms from the start of the process to its ready line */
   readonly readyMs: number
+  readonly url: string
   connect(count: number): Promise<readonly Connection[]>
   /** since the last call; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
@@ -43,6 +44,7 @@ export async function startHostProcess(folder: string): Promise<HostProcess> {
   const open: Connection[] = []
   return {
     readyMs,
+    url: `http://127.0.0.1:${port}`,
     async connect(count) {
       const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, `Bearer ${token}`)))
       open.push(...made)

@@ -198,7 +198,6 @@ const STEPS = [
 const MAX_TIMES = 9
 const VALUES = 6
 
-/** Chooses round values for the ticks of an axis. */
 interface Tick {
   readonly at: number
   readonly text: string

@@ -167,7 +167,6 @@ const HELD: Readonly<Record<HeldReason, string>> = {
   queue: 'by a full queue',
 }
 
-/** Formats the totals of a run: a table of nodes, and errors. */
 export interface RunFacts {
   messages: number
   /** Number of messages older than the clock, processed at the clock's time */
@@ -179,6 +178,7 @@ export interface RunFacts {
   wall: number
 }
 
+/** Formats the totals of a run: a table of nodes, and errors. */
 export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: Paint): string[] {
   const [header = '', ...rows] = tableLines(
     [['node', 'plug or gate', 'runs', 'changes', 'fired', 'errors', 'held back'], ...tally.nodes.map(row)],

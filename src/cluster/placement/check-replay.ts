@@ -20,8 +20,8 @@ export async function checkReplay(store: Store, { version, replay }: Program, ur
   const before = table?.value.replay ?? 0
   if (before > replay) {
     const problem =
-      `this is version ${version} with replay number ${replay}, and the store was last used with ${before}: start a ` +
-      'version that has this number, or a higher one'
+      `this is version ${version} with replay number ${replay}, but the store was last used with ${before}: start a ` +
+      'version with this number or a higher one'
     return { problems: [problem], passes: false }
   }
   const others = hosts.filter(({ value }) => {
@@ -29,8 +29,8 @@ export async function checkReplay(store: Store, { version, replay }: Program, ur
   })
   const problems = others.map(
     ({ value }) =>
-      `the host at ${value.url} runs version ${value.version} with replay number ${value.replay}, and this is ${version} ` +
-      `with ${replay}: one would not play the log of the other to the same states; stop all hosts of the other number ` +
+      `the host at ${value.url} runs version ${value.version} with replay number ${value.replay}, and this is version ${version} ` +
+      `with replay number ${replay}: the versions would replay a log to different states; stop all hosts with the other number ` +
       'first, then start this one',
   )
   return { problems, passes: true }

@@ -31,7 +31,7 @@ export async function viewCluster(store: Store): Promise<ClusterView> {
   return { hosts: hosts.toSorted((a, b) => (a.url < b.url ? -1 : 1)), free: SLOTS - held }
 }
 
-/** Makes a host, named by id or address, give its slots away and take none until it restarts. Throws `NOT_FOUND`. */
+/** Makes a host, named by id or address, hand over its slots and accept none until it restarts. Throws `NOT_FOUND`. */
 export async function orderDrain(store: Store, host: string): Promise<HostView> {
   const records = store.collection(HOST_RECORDS)
   // the host may write its record at the same time

@@ -22,7 +22,7 @@ import { NodeForm } from './node-form.tsx'
 import { Palette } from './palette.tsx'
 import { type Json, nodeAt } from './rule-edits.ts'
 import { Save } from './save.tsx'
-import { TryPanel } from './try-panel.tsx'
+import { TryPanel, type Typed, valuesOf } from './try-panel.tsx'
 
 const STARTER = {
   name: 'my-rule',
@@ -174,8 +174,8 @@ function Draft({ id, template, task, newest }: DraftProps) {
   const [isAdding, setAdding] = useState(false)
   const [isComparing, setComparing] = useState(false)
   const [chosenResource, setResource] = useState<string | undefined>()
-  const [typed, setTyped] = useState<Json>({})
-  const [variables, setVariables] = useState<Json>({})
+  const [typed, setTyped] = useState<Typed>({})
+  const [variables, setVariables] = useState<Typed>({})
   const suggested = useLoad(() => resourceFor(template, task), [template, task]).data
   const resource = chosenResource ?? suggested ?? ''
   const reading = useLoad(() => readingOf(resource), [resource], READ).data
@@ -212,14 +212,15 @@ function Draft({ id, template, task, newest }: DraftProps) {
   useEffect(() => {
     if (isBehind && !isChanged) rebase(newest.text)
   }, [isBehind, isChanged])
-  const message = reading === undefined && Object.keys(typed).length === 0 ? undefined : { ...reading, ...typed }
+  const message =
+    reading === undefined && Object.keys(typed).length === 0 ? undefined : { ...reading, ...valuesOf(typed) }
   const tried = JSON.stringify([message, variables])
   useEffect(() => {
     if (value !== undefined) setRule({ json: value, view: readRule(value) })
     if (value === undefined) return undefined
     let isCurrent = true
     const timer = setTimeout(() => {
-      checkDraft(text, value, selected, { resource, message, variables }).then(
+      checkDraft(text, value, selected, { resource, message, variables: valuesOf(variables) }).then(
         (found) => isCurrent && (setChecked(found), setProblem(undefined)),
         (thrown: unknown) => isCurrent && setProblem(messageOf(thrown)),
       )
@@ -259,7 +260,7 @@ function Draft({ id, template, task, newest }: DraftProps) {
     }),
   )
   const at = useMemo(() => {
-    const found = nodeAt(rule.json, selected)
+    const found = nodeAt(value ?? rule.json, selected)
     return found === undefined ? undefined : placeOf(text, `/${found.list}/${found.index}`)
   }, [selected])
   const isBroken =
@@ -308,6 +309,7 @@ function Draft({ id, template, task, newest }: DraftProps) {
             isBroken={isBroken}
             isChanged={isChanged || base.name === undefined}
             onSaved={(revision) => setWork((before) => ({ ...before, base: { ...base, text, revision } }))}
+            onCreated={() => begun.delete(id)}
             onConflict={() => setComparing(true)}
           />
         )}
@@ -322,13 +324,15 @@ function Draft({ id, template, task, newest }: DraftProps) {
         </div>
       )}
       {isComparing && isBehind && value !== undefined && newest.version !== undefined && (
-        <Conflict
-          base={parsed(base.text).value ?? {}}
-          theirs={{ ...newest.version, json: parsed(newest.text).value ?? {} }}
-          yours={value}
-          take={(next) => rebase(written(next))}
-          onClose={() => setComparing(false)}
-        />
+        <div class="above">
+          <Conflict
+            base={parsed(base.text).value ?? {}}
+            theirs={{ ...newest.version, json: parsed(newest.text).value ?? {} }}
+            yours={value}
+            take={(next) => rebase(written(next))}
+            onClose={() => setComparing(false)}
+          />
+        </div>
       )}
       <div class="editor">
         <div class="stack">

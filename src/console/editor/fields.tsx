@@ -1,10 +1,11 @@
 /** Fields of forms for values that a plug declares: what a value is, its unit, an example, and its problem. */
 import { useId } from 'preact/hooks'
 import { Icon } from '../parts/icons.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { problemText } from '../words/editor.ts'
 import { valueText } from '../words/numbers.ts'
 import type { Fixable } from './draft-check.ts'
-import { fieldText, readField } from './rule-edits.ts'
+import { fieldText, readField } from '../words/field-text.ts'
 
 export interface PlugField {
   readonly name: string
@@ -82,8 +83,7 @@ export function Field({ field, value, unit, suggestions, resolved, problem, onCh
     placeholder: hint,
     'aria-invalid': problem !== undefined,
     'aria-describedby': id,
-    onChange: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      onChange(readField(currentTarget.value, type)),
+    onChange: (text: string) => onChange(readField(text, type)),
   }
   const choices =
     kind === 'enum' ? (format?.values ?? []).map(String) : type === 'boolean' ? ['true', 'false'] : undefined
@@ -101,10 +101,10 @@ export function Field({ field, value, unit, suggestions, resolved, problem, onCh
         <label>
           {title}
           {LONG.test(kind) ? (
-            <textarea {...shared} rows={Math.min(6, Math.max(2, given.split('\n').length))} />
+            <TextField {...shared} rows={Math.min(6, Math.max(2, given.split('\n').length))} />
           ) : (
             <>
-              <input {...shared} list={suggestions.length > 0 ? `${id}-list` : undefined} />
+              <TextField {...shared} list={suggestions.length > 0 ? `${id}-list` : undefined} />
               {suggestions.length > 0 && (
                 <datalist id={`${id}-list`}>
                   {suggestions.map((one) => (

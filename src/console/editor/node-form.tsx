@@ -2,6 +2,7 @@
 import type { PlugEntity } from '#services/rules/contract'
 import { Panel } from '../parts/layout.tsx'
 import { type Match, MatchMark } from '../parts/marks.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { countText } from '../words/numbers.ts'
 import { metricOf } from '../words/rules.ts'
 import { problemText } from '../words/editor.ts'
@@ -14,7 +15,6 @@ import {
   type Json,
   listOf,
   nodeAt,
-  readField,
   renamed,
   textsOf,
   withoutItem,
@@ -22,6 +22,7 @@ import {
   withoutNode,
   withParents,
 } from './rule-edits.ts'
+import { readField } from '../words/field-text.ts'
 import { Field, type PlugField, Select } from './fields.tsx'
 
 export interface NodeFormProps {
@@ -62,17 +63,17 @@ export function NodeForm(props: NodeFormProps) {
         <div class="controls">
           <label>
             Label
-            <input value={label} onChange={({ currentTarget }) => rename(currentTarget.value.trim())} />
+            <TextField value={label} onChange={(text) => rename(text.trim())} />
           </label>
           {list === 'relations' ? (
             <Select name="Type" value={String(node['type'])} options={GATE_TYPES} onChange={(type) => set({ type })} />
           ) : (
             <label>
               Resource
-              <input
+              <TextField
                 value={typeof node['resource'] === 'string' ? node['resource'] : ''}
                 placeholder="$ is the resource of the task"
-                onChange={({ currentTarget: { value } }) => set({ resource: value === '' ? undefined : value })}
+                onChange={(value) => set({ resource: value === '' ? undefined : value })}
               />
             </label>
           )}
@@ -261,11 +262,11 @@ function Triggers({ rule, label, plugs, change }: NodeFormProps) {
             )}
             <label>
               Cool-down, s
-              <input
+              <TextField
                 inputMode="numeric"
-                value={typeof trigger['invocationPolicy'] === 'number' ? trigger['invocationPolicy'] : ''}
+                value={typeof trigger['invocationPolicy'] === 'number' ? String(trigger['invocationPolicy']) : ''}
                 placeholder="0"
-                onChange={({ currentTarget }) => set({ invocationPolicy: readField(currentTarget.value, 'integer') })}
+                onChange={(text) => set({ invocationPolicy: readField(text, 'integer') })}
               />
             </label>
             <button type="button" class="small" onClick={() => change(withoutItem(rule, 'triggers', index), label)}>

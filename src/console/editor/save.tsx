@@ -14,10 +14,12 @@ export interface SaveProps {
   readonly isBroken: boolean
   readonly isChanged: boolean
   onSaved(revision: number | undefined): void
+  /** before the editor shows the new template */
+  onCreated(): void
   onConflict(): void
 }
 
-export function Save({ name, revision, value, isBroken, isChanged, onSaved, onConflict }: SaveProps) {
+export function Save({ name, revision, value, isBroken, isChanged, onSaved, onCreated, onConflict }: SaveProps) {
   const [isBusy, setBusy] = useState(false)
   const save = async (): Promise<void> => {
     if (value === undefined) return
@@ -27,6 +29,7 @@ export function Save({ name, revision, value, isBroken, isChanged, onSaved, onCo
       if (name === undefined) {
         await api.rules.templates.create(specification)
         done(`Saved as ${specification.name}`)
+        onCreated()
         go(withQuery(to('editor'), { template: specification.name }))
       } else {
         const options = revision === undefined ? {} : { ifRevision: revision }

@@ -5,7 +5,8 @@ import { metricOf } from '../words/rules.ts'
 import type { Units } from '../words/units.ts'
 import { Why } from '../screens/why.tsx'
 import type { Checked } from './draft-check.ts'
-import { fieldText, type Json, listOf, readField, withItem } from './rule-edits.ts'
+import { type Json, listOf, withItem } from './rule-edits.ts'
+import { fieldText, readField } from '../words/field-text.ts'
 
 export interface TryPanelProps {
   readonly rule: Json
@@ -16,13 +17,20 @@ export interface TryPanelProps {
   readonly units: Units
   /** the newest reading of the resource */
   readonly reading: Json | undefined
-  /** values typed over those of the reading */
-  readonly typed: Json
-  readonly variables: Json
+  /** texts typed over the values of the reading */
+  readonly typed: Typed
+  readonly variables: Typed
   onResource(resource: string): void
-  onTyped(typed: Json): void
-  onVariables(variables: Json): void
+  onTyped(typed: Typed): void
+  onVariables(variables: Typed): void
   onRule(rule: Json): void
+}
+
+export type Typed = Readonly<Record<string, string>>
+
+/** Reads typed texts as values; leaves out empty ones. */
+export function valuesOf(typed: Typed): Json {
+  return Object.fromEntries(Object.entries(typed).map(([name, text]) => [name, readField(text, 'any')]))
 }
 
 const OWN = new Set(['resource', 'timestamp'])
@@ -53,10 +61,8 @@ export function TryPanel(props: TryPanelProps) {
                 {units.has(name) ? `${name}, ${units.get(name)}` : name}
                 <input
                   class={name in typed ? 'typed' : ''}
-                  value={fieldText(typed[name] ?? reading[name], 'any')}
-                  onInput={({ currentTarget }) =>
-                    props.onTyped({ ...typed, [name]: readField(currentTarget.value, 'any') ?? null })
-                  }
+                  value={typed[name] ?? fieldText(reading[name], 'any')}
+                  onInput={({ currentTarget: { value } }) => props.onTyped({ ...typed, [name]: value })}
                 />
               </label>
             ))}
@@ -76,11 +82,9 @@ export function TryPanel(props: TryPanelProps) {
                 {valueText(displayName)}
                 {declared.has(name) ? `, ${type}` : ', not declared'}
                 <input
-                  value={fieldText(variables[name], type)}
+                  value={variables[name] ?? ''}
                   placeholder={defaultValue === undefined ? 'no default' : `default ${valueText(defaultValue)}`}
-                  onInput={({ currentTarget }) =>
-                    props.onVariables({ ...variables, [name]: readField(currentTarget.value, type) })
-                  }
+                  onInput={({ currentTarget: { value } }) => props.onVariables({ ...variables, [name]: value })}
                 />
                 {!declared.has(name) && (
                   <button

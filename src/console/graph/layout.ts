@@ -10,6 +10,8 @@ export interface Placed {
 
 export const NODE_WIDTH = 184
 const MARGIN = 10
+/** Above it the quicker ranking is used, which may leave some edges longer. */
+const MANY = 60
 
 interface Sized {
   readonly label: string
@@ -22,7 +24,8 @@ export function layered(
 ): Placed {
   if (nodes.length === 0) return { width: 0, height: 0, at: new Map() }
   const graph = new graphlib.Graph({ multigraph: false })
-  graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 54, marginx: MARGIN, marginy: MARGIN })
+  const ranker = nodes.length > MANY ? 'tight-tree' : 'network-simplex'
+  graph.setGraph({ rankdir: 'LR', nodesep: 26, ranksep: 54, marginx: MARGIN, marginy: MARGIN, ranker })
   graph.setDefaultEdgeLabel(() => ({}))
   const known = new Set(nodes.map(({ label }) => label))
   for (const { label, height } of nodes) graph.setNode(label, { width: NODE_WIDTH, height })

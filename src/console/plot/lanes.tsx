@@ -41,6 +41,8 @@ const TOP = 16
 const LANE = 21
 const AXIS = 24
 const RIGHT = 12
+/** Half the width of a time on the axis */
+const HALF_TICK = 18
 
 export function Lanes({
   from,
@@ -102,7 +104,12 @@ export function Lanes({
         {timeTicksOf(from, until, Math.max(2, Math.floor((width - left) / 84))).map((time) => (
           <g key={time}>
             <line class="grid" x1={x(time)} x2={x(time)} y1={TOP - 6} y2={height - AXIS + 2} />
-            <text class="tick" x={x(time)} y={height - 7} text-anchor="middle">
+            <text
+              class="tick"
+              x={x(time) > width - HALF_TICK ? width : x(time)}
+              y={height - 7}
+              text-anchor={x(time) > width - HALF_TICK ? 'end' : 'middle'}
+            >
               {clockText(time, zone, until - from < 300_000)}
             </text>
           </g>

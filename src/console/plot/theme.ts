@@ -5,7 +5,7 @@ export function role(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 }
 
-/** Roles of series in the order of their use; dashes tell them apart without colour. */
+/** Roles of series in the order of their use; dashes distinguish them without colour. */
 export const SERIES_STYLES: readonly { readonly color: string; readonly dash: readonly number[] }[] = [
   { color: 'series', dash: [] },
   { color: 'accent', dash: [] },

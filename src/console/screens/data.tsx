@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import { API } from '../base.ts'
 import { useLoad } from '../loading.ts'
 import { CopyCurl } from '../parts/copy.tsx'
-import { Answer, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { Answer, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { done } from '../parts/undo.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
 import { query, setQuery } from '../router.ts'
@@ -79,7 +80,7 @@ export function Data() {
   >()
   const key = JSON.stringify(body)
   const shown = zoom?.key === key ? zoom : line
-  const set = (name: string) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+  const set = (name: string) => (event: { readonly currentTarget: HTMLSelectElement }) =>
     setQuery({ [name]: event.currentTarget.value })
   return (
     <>
@@ -114,11 +115,11 @@ export function Data() {
           <div class="pad controls">
             <label>
               Resources
-              <input
+              <TextField
                 list="queried"
                 value={form.resources.join(', ')}
                 placeholder="boiler-1, boiler-2"
-                onChange={set('resource')}
+                onChange={(resource) => setQuery({ resource })}
               />
               <datalist id="queried">
                 {resources.map(({ id }) => (
@@ -128,7 +129,12 @@ export function Data() {
             </label>
             <label>
               Metrics
-              <input list="metrics" value={metrics.join(', ')} placeholder="temperature" onChange={set('metric')} />
+              <TextField
+                list="metrics"
+                value={metrics.join(', ')}
+                placeholder="temperature"
+                onChange={(metric) => setQuery({ metric })}
+              />
               <datalist id="metrics">
                 {known.map(({ metric }) => (
                   <option key={metric} value={metric} />
@@ -166,6 +172,7 @@ export function Data() {
                 from={shown.from}
                 until={shown.until}
                 series={series}
+                gaps={series.length === 1 ? (series[0]?.gaps ?? []) : []}
                 height={260}
                 onZoom={(from, until) => setZoom({ key, from, until })}
               />
@@ -183,16 +190,7 @@ export function Data() {
           >
             <Scroll label="Values">
               <table class="tight">
-                <thead>
-                  <tr>
-                    <th scope="col">Time</th>
-                    {rows.column_names.slice(1).map((name) => (
-                      <th scope="col" class="num" key={name}>
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
+                <Heads columns={['Time', ...rows.column_names.slice(1).map((name) => [name, 'num'] as const)]} />
                 <tbody>
                   {rows.data
                     .slice(-MOST_ROWS)

@@ -2,9 +2,10 @@
 import type { ComponentChildren } from 'preact'
 import { API } from '../base.ts'
 import { useLoad } from '../loading.ts'
-import { Answer, Empty, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
+import { Answer, Empty, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { path, to } from '../router.ts'
-import { api, getJson, may, session, sessionFetch } from '../session.ts'
+import { done } from '../parts/undo.tsx'
+import { api, errorText, getJson, may, session, sessionFetch } from '../session.ts'
 import { countText } from '../words/numbers.ts'
 
 interface Health {
@@ -23,7 +24,32 @@ interface Kind {
   readonly name: string
   readonly path: string
   readonly scope: 'read' | 'admin'
-  load(): Promise<Table>
+  load(reload: () => void): Promise<Table>
+}
+
+interface SessionEntry {
+  readonly id: string
+  readonly user: string
+  readonly scopes: readonly string[]
+  readonly createTime: string
+  readonly expires: string
+}
+
+interface AuditEntries {
+  readonly values: readonly {
+    readonly time: string
+    readonly user: string
+    readonly method: string
+    readonly path: string
+    readonly changes: readonly { readonly collection: string; readonly id: string; readonly change: string }[]
+  }[]
+}
+
+const byBeginning = (a: SessionEntry, b: SessionEntry): number => b.createTime.localeCompare(a.createTime)
+
+async function endSession(id: string, user: string): Promise<void> {
+  const answer = await sessionFetch(`${API}/auth/v1/sessions/${id}`, { method: 'DELETE' })
+  done(answer.ok ? `The session of ${user} has ended` : `Not ended: ${await errorText(answer)}`)
 }
 
 const when = (time: unknown): ComponentChildren => {
@@ -61,6 +87,45 @@ const KINDS: readonly Kind[] = [
           expires === undefined ? 'never' : when(expires),
         ]),
         empty: 'No key is stored.',
+      }
+    },
+  },
+  {
+    name: 'Sessions',
+    path: 'sessions',
+    scope: 'admin',
+    load: async (reload) => {
+      const answer = await getJson<{ readonly sessions?: readonly SessionEntry[] }>('/auth/v1/sessions')
+      return {
+        head: ['User', 'Scopes', 'Begun', 'Ends', 'Action'],
+        rows: (answer.sessions ?? []).toSorted(byBeginning).map(({ id, user, scopes, createTime, expires }) => [
+          <code>{user}</code>,
+          scopes.join(', '),
+          when(createTime),
+          when(expires),
+          <button type="button" class="small" onClick={() => void endSession(id, user).then(reload)}>
+            End
+          </button>,
+        ]),
+        empty: 'No user is logged in.',
+      }
+    },
+  },
+  {
+    name: 'Audit',
+    path: 'audit',
+    scope: 'admin',
+    load: async () => {
+      const { values } = await getJson<AuditEntries>('/audit/v1/entries?limit=100')
+      return {
+        head: ['Time', 'User', 'Request', 'Changed'],
+        rows: values.map(({ time, user, method, path: of, changes }) => [
+          when(time),
+          <code>{user}</code>,
+          `${method} ${of}`,
+          changes.map(({ collection, id, change }) => `${collection} ${id} ${change}`).join(', '),
+        ]),
+        empty: 'No user has changed anything yet. Each change of a task, template, resource or key appears here.',
       }
     },
   },
@@ -152,7 +217,7 @@ export function Operations() {
   const health = useLoad(async () => (await (await sessionFetch(`${API}/health`)).json()) as Health, [], 10_000)
   const kinds = KINDS.filter(({ scope }) => may(scope))
   const kind = kinds.find((one) => one.path === path.value[1]) ?? kinds[0]
-  const { data, error, reload } = useLoad(async () => kind?.load(), [kind?.path], 10_000)
+  const { data, error, reload } = useLoad(async () => kind?.load(() => reload()), [kind?.path], 10_000)
   const { user = '', tenant = '', scopes = [], expires } = session.value ?? {}
   return (
     <>
@@ -187,15 +252,7 @@ export function Operations() {
           {data !== undefined && data.rows.length > 0 && (
             <Scroll label={kind?.name ?? ''}>
               <table class="tight">
-                <thead>
-                  <tr>
-                    {data.head.map((name) => (
-                      <th scope="col" key={name}>
-                        {name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
+                <Heads columns={data.head} />
                 <tbody>
                   {data.rows.map((row, at) => (
                     <tr key={at}>

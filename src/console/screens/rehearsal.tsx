@@ -1,7 +1,7 @@
 /** Rehearsal: a rule over stored data, coverage first, and how another value of one property would change it. */
-import { useState } from 'preact/hooks'
 import { useLoad } from '../loading.ts'
 import { Answer, Panel, Problem } from '../parts/layout.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { query, setQuery } from '../router.ts'
 import { api } from '../session.ts'
 import { RehearsalRun, type Subject } from './rehearsal-run.tsx'
@@ -49,12 +49,10 @@ export function Rehearsals() {
     return { tasks: tasks.values, templates: templates.values }
   }, []).data
   const types = useLoad(() => api.resources.types.list({ limit: 100 }), []).data?.values ?? []
-  const [typed, setTyped] = useState<string | undefined>()
   const chosen = task === null ? (template === null ? '' : `template ${template}`) : `task ${task}`
   const resources = query.value.get('resources') ?? subject?.resource ?? ''
   const choose = (value: string): void => {
     const [kind = '', ...id] = value.split(' ')
-    setTyped(undefined)
     setQuery({
       task: undefined,
       template: undefined,
@@ -66,13 +64,7 @@ export function Rehearsals() {
   }
   const controls = (
     <Panel title="What to rehearse">
-      <form
-        class="pad controls"
-        onSubmit={(event) => {
-          event.preventDefault()
-          setQuery({ resources: typed ?? resources })
-        }}
-      >
+      <div class="pad controls">
         <label>
           Rule
           <select value={chosen} onChange={({ currentTarget: { value } }) => choose(value)}>
@@ -95,12 +87,11 @@ export function Rehearsals() {
         </label>
         <label>
           Resources: ids, or type:name
-          <input
+          <TextField
             list="rehearsed"
-            value={typed ?? resources}
+            value={resources}
             placeholder="boiler-1, boiler-2 or type:boiler"
-            onInput={({ currentTarget: { value } }) => setTyped(value)}
-            onBlur={() => typed !== undefined && setQuery({ resources: typed })}
+            onChange={(typed) => setQuery({ resources: typed })}
           />
           <datalist id="rehearsed">
             {types.map(({ id }) => (
@@ -121,7 +112,7 @@ export function Rehearsals() {
             ))}
           </select>
         </label>
-      </form>
+      </div>
     </Panel>
   )
   if (subject === undefined || resources === '') {

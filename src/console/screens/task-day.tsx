@@ -4,7 +4,6 @@ import type { TaskEntity } from '#services/rules/contract'
 import { past, showAt } from '../instant.ts'
 import { useKeys } from '../keys.ts'
 import { useLoad } from '../loading.ts'
-import { coolsUntil, type NodeStates } from '../graph/node-states.ts'
 import type { RuleView, ViewNode } from '../graph/rule-view.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Panel } from '../parts/layout.tsx'
@@ -19,7 +18,8 @@ import { type Course, RANGE_NAMES, type ShownRange } from './task-course.ts'
 export interface TaskDayProps {
   readonly task: TaskEntity
   readonly rule: RuleView
-  readonly states: NodeStates
+  /** when a held trigger may fire again, epoch ms; Infinity: none is held */
+  readonly next: number
   readonly keptSince: number | undefined
   readonly range: ShownRange
   readonly course: Course | undefined
@@ -41,7 +41,7 @@ function matchesOf(rule: RuleView, label: string): readonly string[] {
   return [...ofGates, ...ofTriggers]
 }
 
-export function TaskDay({ task, rule, states, keptSince, range, course }: TaskDayProps) {
+export function TaskDay({ task, rule, next, keptSince, range, course }: TaskDayProps) {
   const { name, from, until, end } = range
   const { value: at } = past
   const main = rule.nodes.map(measuredBy).find((one) => one !== undefined)
@@ -74,7 +74,6 @@ export function TaskDay({ task, rule, states, keptSince, range, course }: TaskDa
     [changes, at, until],
   )
   const observed = rule.nodes.filter(({ kind }) => kind !== 'actuator')
-  const next = rule.triggers.map((trigger) => coolsUntil(trigger, states, until) ?? 0).filter((time) => time > until)
   return (
     <Panel
       title="Course"
@@ -128,7 +127,7 @@ export function TaskDay({ task, rule, states, keptSince, range, course }: TaskDa
           }))}
           knownUntil={course?.knownUntil ?? from}
           firings={fired.filter(({ time }) => time >= from && time <= until)}
-          next={next.length === 0 ? undefined : Math.min(...next)}
+          next={Number.isFinite(next) ? next : undefined}
           at={at}
           onPick={showAt}
         />

@@ -25,6 +25,7 @@ import { TaskDay } from './task-day.tsx'
 import { useCourse, useRange } from './task-course.ts'
 import { TaskHistory } from './task-history.tsx'
 import { useTaskStates } from './task-live.ts'
+import { WhatIf } from './what-if.tsx'
 import { Why } from './why.tsx'
 
 export function Task({ id }: { readonly id: string }) {
@@ -81,6 +82,15 @@ function Loaded({
     ],
     [rule, chosen],
   )
+  // while events arrive, only what they change is drawn
+  const { from, until } = range
+  const held = rule.triggers.map((trigger) => coolsUntil(trigger, states, until) ?? Infinity)
+  const next = Math.min(...held)
+  const day = useMemo(
+    () => <TaskDay task={task} rule={rule} next={next} keptSince={live.keptSince} range={range} course={course} />,
+    [task, rule, next, live.keptSince, range.name, from, until, course],
+  )
+  const history = useMemo(() => <TaskHistory task={task} round={live.round} />, [task, live.round])
   const trouble = task.error ?? healthText(task.health)
   return (
     <>
@@ -127,8 +137,8 @@ function Loaded({
               )}
             </div>
           </Panel>
-          <TaskDay task={task} rule={rule} states={states} keptSince={live.keptSince} range={range} course={course} />
-          <TaskHistory task={task} round={live.round} />
+          {day}
+          {history}
         </div>
         <div class="stack">
           {node !== undefined && (
@@ -151,6 +161,7 @@ function Loaded({
               </div>
             </Panel>
           )}
+          {at !== null && live.keptSince !== undefined && <WhatIf task={task} at={at} />}
           <Timers rule={rule} states={states} timers={live.timers} />
         </div>
       </div>

@@ -22,16 +22,26 @@ export interface QueriedSeries {
   readonly name: string
   readonly points: readonly (readonly [number, number])[]
   readonly empty: number
+  /** from the last point before empty rows to the next one */
+  readonly gaps: readonly { readonly from: number; readonly until: number }[]
 }
 
 /** Reads the series from rows whose first cell is the time. */
 export function seriesOf(names: readonly string[], rows: readonly (readonly unknown[])[]): readonly QueriedSeries[] {
   return names.slice(1).map((name, index) => {
-    const points = rows.flatMap((row): readonly (readonly [number, number])[] => {
+    const points: (readonly [number, number])[] = []
+    const gaps: { readonly from: number; readonly until: number }[] = []
+    let isEmpty = false
+    for (const row of rows) {
       const [time, value] = [row[0], row[index + 1]]
-      return typeof time === 'number' && typeof value === 'number' ? [[time, value]] : []
-    })
-    return { name, points, empty: rows.length - points.length }
+      if (typeof time === 'number' && typeof value === 'number') {
+        const last = points.at(-1)
+        if (isEmpty && last !== undefined) gaps.push({ from: last[0], until: time })
+        points.push([time, value])
+      }
+      isEmpty = value === null
+    }
+    return { name, points, empty: rows.length - points.length, gaps }
   })
 }
 

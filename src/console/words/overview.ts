@@ -1,7 +1,7 @@
 /** The overview in words. */
 import { capital, countText, listText } from './numbers.ts'
 
-/** Returns what needs a person, in one sentence. */
+/** Returns one sentence about what needs attention. */
 export function overviewAnswer(alarms: number, tasks: number): string {
   const parts = [
     ...(alarms > 0 ? [`${countText(alarms, 'alarm')} ${alarms === 1 ? 'needs' : 'need'} action`] : []),

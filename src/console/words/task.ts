@@ -76,6 +76,38 @@ export function pastSentence(rule: RuleView, states: NodeStates, label: string, 
     : `${label} was ${state}: it read ${JSON.stringify(value)}${read}.`
 }
 
+interface ReplayCounts {
+  readonly equal: number
+  readonly added: number
+  readonly removed: number
+  readonly moved: number
+}
+
+/** Returns what a replay with one changed input says. */
+export function replayAnswer({ equal, added, removed, moved }: ReplayCounts): string {
+  if (added + removed + moved === 0)
+    return equal === 0 ? 'Nothing would have fired then either' : `The same ${countText(equal, 'firing')}, no other`
+  const parts = [
+    ...(added > 0 ? [`${added} added`] : []),
+    ...(removed > 0 ? [`${removed} removed`] : []),
+    ...(moved > 0 ? [`${moved} moved`] : []),
+  ]
+  return `${listText(parts)}; ${countText(equal, 'firing')} as before`
+}
+
+interface Replayed {
+  readonly kind: 'added' | 'removed' | 'moved'
+  readonly node: string
+  readonly time: number
+  readonly by?: number
+}
+
+export function differenceText({ kind, node, time, by = 0 }: Replayed, zone: string, now: number): string {
+  if (kind === 'added') return `${node} would have fired`
+  if (kind === 'removed') return `${node} would not have fired`
+  return `${node} would have fired at ${timeText(time + by, zone, now, true)}, ${lengthText(Math.abs(by))} ${by < 0 ? 'earlier' : 'later'}`
+}
+
 const TIMERS: Readonly<Record<string, string>> = {
   clock: 'runs by its clock',
   expiry: 'is forgotten',

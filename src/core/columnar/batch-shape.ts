@@ -63,7 +63,6 @@ export interface BatchShape {
   readonly edgeMask: number
   /** whether a message may run only some of the sensors */
   readonly takesParts: boolean
-  /** number of constants that each task has */
   readonly constants: number
   readonly gates: number
   readonly actuators: number

@@ -88,7 +88,6 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.singleListeners.takeStamped(message, time, now)
   }
 
-  /** Adds the counts of rows to `own`. */
   counted(own: Counts): Counts {
     const all = { ...own }
     for (const { counts } of this.#all()) {

@@ -4,7 +4,6 @@ import type { Message } from '../task/origin.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
 import type { Fires } from './followings.ts'
 
-/** A task whose row fires. */
 export interface FiringTask {
   readonly task: string
   readonly texts: RowTexts

@@ -190,7 +190,6 @@ function add(set: Int32Array, row: number): void {
   set[row >> 5] = (set[row >> 5] ?? 0) | (1 << (row & 31))
 }
 
-/** Removes a row from the set at `first`. */
 function leaveOut(sets: Int32Array, first: number, row: number): void {
   const word = first + (row >> 5)
   sets[word] = (sets[word] as number) & ~(1 << (row & 31))

@@ -54,7 +54,6 @@ const ALL_ANSWERED = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
-/** A message of a row. */
 interface Taken {
   readonly count: number
   readonly time: number
@@ -171,7 +170,9 @@ function moveTo(
     const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
     sensor.error = null
-    if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
+    if (!isCalled(own)) continue
+    sensor.rawData = rows.rawData[row]?.[p]
+    sensor.internalState = rows.memories[row * rows.shape.sensors.length + p]
   }
   if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), notRun?.prior ?? bits, bits)
   for (const one of kept) {
@@ -226,7 +227,8 @@ function answers(
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
     const rawData = (answered >> place) & 1 ? rows.rawData[row]?.[place] : undefined
-    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
+    const internalState = rows.memories[row * rows.shape.sensors.length + place]
+    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData, internalState }
   }
 }
 
@@ -347,7 +349,6 @@ function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   }
 }
 
-/** Sets the edges of triggers from state bits. */
 export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskModel, bits: number): void {
   if (shape.edgeMask === 0) return
   for (const [slot, { incoming }] of graph.actuators.entries()) {

@@ -21,7 +21,7 @@ interface CallingBatch extends Pick<RowEvents, 'beginCalls' | 'call' | 'endCalls
   current: Message | undefined
   readonly code: Pick<RowCode, 'follow'>
   /** Keeps a result in the row and returns its state; returns -1 when the row cannot hold it. */
-  keep(sensor: SensorCall, position: number, result: unknown, rawData: RawData[]): number
+  keep(row: number, sensor: SensorCall, position: number, result: unknown, rawData: RawData[]): number
   fieldSetsOf(handle: RowHandle): RowStore['fieldSets']
 }
 
@@ -59,7 +59,6 @@ class RowCall implements OpenMessage {
 }
 
 export class RowCalls {
-  /** number of results that rows took */
   results = 0
   readonly #rows: RowStore
   readonly #batch: CallingBatch
@@ -132,7 +131,7 @@ export class RowCalls {
     rows.clock[1] = now
     this.results++
     try {
-      const state = hasFailed ? -1 : this.#batch.keep(sensor, position, result, rows.rawData[row] as RawData[])
+      const state = hasFailed ? -1 : this.#batch.keep(row, sensor, position, result, rows.rawData[row] as RawData[])
       if (state === -1) this.#calls.goOn(this.#calls.outcome(sensor.plug, result, hasFailed), context)
       else this.#continue(context, state)
     } finally {

@@ -1,5 +1,5 @@
 /** Recognizes ordinary results of plugs with a few cheap reads; plug/result.ts reads all others. */
-import { isPlainRecord } from '../plug/answer-json.ts'
+import { isPlainJson, isPlainRecord } from '../plug/answer-json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -53,13 +53,13 @@ export function isNativePromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise && value.constructor === Promise
 }
 
-/** Returns the state index of a result with only a state and raw data; -1 for any other. */
+/** Returns the state index of a result with only a state, raw data and a memory; -1 for any other. */
 export function plainState(states: readonly string[], result: unknown): number {
   if (typeof result === 'string') return indexOf(states, result)
   if (!isOrdinary(result)) return -1
-  const { state, rawData } = result
+  const { state, rawData, internalState } = result
   // null counts as a memory, but as absent for the other fields.
-  if (result['internalState'] !== undefined) return -1
+  if (internalState !== undefined && !isPlainJson(internalState)) return -1
   const more = result['observedState'] ?? result['message'] ?? result['after'] ?? result['then'] ?? undefined
   if (more !== undefined || typeof state !== 'string') return -1
   if (rawData !== undefined && !isSafeRecord(rawData)) return -1

@@ -37,7 +37,6 @@ export interface RecordedTask {
   readonly why: boolean
 }
 
-/** The effects of a message on its row. */
 export interface TakenMessage {
   readonly of: RecordedTask
   readonly message: Message

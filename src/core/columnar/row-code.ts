@@ -11,7 +11,6 @@ import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 
-/** Calls the actuators of rows. */
 export interface RowActuators extends FiringOwner {
   /**
    * Fires an actuator whose objects are at `place`. Returns false when the message and its further consequences
@@ -72,7 +71,6 @@ export interface EpochRecords {
   beginEpoch(from: EpochSource): RecordEpoch
 }
 
-/** Records the messages of rows. */
 export interface MessageRecords extends EpochRecords {
   /**
    * Adds a message when the row's sensors have finished: its number, its time, and state bits before and after it.
@@ -119,15 +117,17 @@ export interface MessageHistory {
 }
 
 /** Data that a record of many rows is computed from. */
-export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll' | 'lastChange'> {
+export interface EpochSource {
+  readonly parts: VectorCode & {
+    readonly parameters: number
+    /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
+    readonly changes: Int32Array
+  }
   readonly rows: readonly number[]
   readonly limits: Limits
   /** values by message and parameter, and the time of each message; append-only */
   readonly values: Float64Array
   readonly times: Float64Array
-  readonly parameters: number
-  /** nodes that change, as bits by index, for each pair of state bits (before in the high bits) */
-  readonly changes: Int32Array
 }
 
 export interface RecordEpoch {

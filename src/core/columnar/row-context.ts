@@ -186,7 +186,9 @@ export class RowContext implements FiringContext, Scope {
   }
 
   get internalState(): unknown {
-    return this.isSensor ? this.#view().internalState : undefined
+    if (!this.isSensor) return undefined
+    if (this.opened !== null || this.isKept) return this.#view().internalState
+    return this.batch?.memoryOf(this.row, this.nodeAt)
   }
 
   get downtime(): Downtime | undefined {

@@ -144,9 +144,10 @@ export interface Batch {
   countOf(row: number): number
   /** number of messages since the last synchronization that began no invocation */
   silentOf(row: number): number
-  /** Returns the current or last handle of a row. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
+  /** Returns the memory of the plug of the called sensor at a position. */
+  memoryOf(row: number, position: number): unknown
   /** Continues calls of the full state, as the task's executor does. */
   serve(handle: RowHandle, mayFail: boolean): void
   /** Begins an actuator call of a row, or returns undefined when the full state must. */

@@ -30,7 +30,6 @@ export interface TakenMessages {
   readonly isWhole: boolean
 }
 
-/** A message that is kept. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
   /** how many of its first events were emitted as they happened */

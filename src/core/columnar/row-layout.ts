@@ -82,7 +82,6 @@ export interface Layout {
   /** doubles per row, and per past of a row */
   readonly size: number
   readonly pastSize: number
-  /** objects per row */
   readonly objects: number
   /** number of sensors and gates */
   readonly nodes: number

@@ -23,7 +23,6 @@ import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
-/** A record of one row's message. */
 export class RowRecord implements EventRecord, TakenMessage {
   readonly of: RecordedTask
   readonly totals: Totals
@@ -44,6 +43,8 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly gates: number
   fired = 0
   held = 0
+  /** which of the fired actuators were held back, as bits */
+  whichHeld = 0
   /** set when its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
@@ -80,6 +81,15 @@ export class RowRecord implements EventRecord, TakenMessage {
     return 'record'
   }
 
+  get graph(): TaskModel['graph'] {
+    return this.of.model.graph
+  }
+
+  get kind(): number | undefined {
+    if (this.isVoid || this.emitted > 0 || this.answers?.includes(LATER) === true) return undefined
+    return kindOf(this.before, this.after, this.whichHeld)
+  }
+
   count(types: number): number {
     if (this.isVoid) return 0
     if (this.emitted > 0 || this.answers?.includes(LATER) === true) {
@@ -108,6 +118,13 @@ export class RowRecord implements EventRecord, TakenMessage {
 }
 
 const NO_CALLS = -1
+/** bits of states, and of held actuators, in the number of a kind */
+const KIND_MASK = 2 ** 16 - 1
+
+function kindOf(before: number, after: number, whichHeld: number): number | undefined {
+  if (((before | after | whichHeld) & ~KIND_MASK) !== 0) return undefined
+  return (before * (KIND_MASK + 1) + after) * (KIND_MASK + 1) + whichHeld
+}
 
 export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
@@ -162,11 +179,22 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
+    if (this.history === undefined && this.#isCounted(row, before, after)) {
+      this.#record = undefined
+      return
+    }
     const at = this.#rows.clockOf(row, time)
     const record = this.#make(row, message, number, time, at, before, after, this.#sensorDataOf(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
+  }
+
+  #isCounted(row: number, before: number, after: number): boolean {
+    const kind = kindOf(before, after, 0)
+    if (kind === undefined) return false
+    const { model } = this.#tasks[row] ?? this.#newTask(row)
+    return this.#host.events.countsKind(kind, model.graph)
   }
 
   #sensorDataOf(row: number): SensorData | undefined {
@@ -253,9 +281,11 @@ export class RowRecords implements MessageRecords, EpochOwner {
     record.earlier = earlier
     const { nodes } = this.#rows.layout
     const { time } = record
-    for (const following of list) {
-      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) record.held++
-      else record.fired++
+    for (const [i, following] of list.entries()) {
+      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) {
+        record.held++
+        record.whichHeld |= 1 << i
+      } else record.fired++
     }
   }
 

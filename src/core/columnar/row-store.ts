@@ -119,6 +119,8 @@ export class RowStore {
   readonly oddGates = new Map<number, OddGates>()
   /** whether any answer was ever kept */
   hasAnswers = false
+  /** by row and position, for called sensors: the memory of the plug */
+  readonly memories: unknown[] = []
   /** by row and position, for called sensors */
   readonly sensorCalls: SensorCall[] = []
   /** by row */
@@ -181,6 +183,8 @@ export class RowStore {
     const { objects } = this.layout
     this.objects.fill(undefined, row * objects, (row + 1) * objects)
     this.rawData[row] = NO_RAW_DATA
+    const { length } = this.shape.sensors
+    this.memories.fill(undefined, row * length, (row + 1) * length)
     if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     this.oddGates.delete(row)
     this.#free.push(row)
@@ -214,8 +218,9 @@ export class RowStore {
     let bits = 0
     const { isCalled } = layout
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
-    for (const { slot, shift } of this.shape.sensors) {
-      const { state: own = 0, memory = 0 } = state.sensors[slot] ?? {}
+    for (const [position, { slot, shift }] of this.shape.sensors.entries()) {
+      const { state: own = 0, memory = 0, internalState } = state.sensors[slot] ?? {}
+      if (isCalled) this.memories[row * this.shape.sensors.length + position] = internalState
       bits |= (own === UNKNOWN ? memory : own) << shift
     }
     for (const { kind, shift, place, actuator } of this.shape.edges) {
@@ -287,7 +292,6 @@ export class RowStore {
     return kept
   }
 
-  /** Returns the handle of a row, or undefined when the row is free. */
   handle(row: number): object | undefined {
     return this.objects[row * this.layout.objects + HANDLE] as object | undefined
   }

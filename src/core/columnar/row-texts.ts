@@ -58,7 +58,6 @@ const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } a
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
-  /** number of sensors */
   readonly sensors: number
   /** triggers from sensors to other sensors, which fire with each message, in order */
   readonly inner: readonly Fires[]

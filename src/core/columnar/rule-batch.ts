@@ -217,11 +217,10 @@ export class RuleBatch implements RowEvents, Batch {
 
   vectorize(rows: readonly number[], last: Message, fieldSets: FieldSetHistory): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.#recordsInner || this.actuators.isAny(rows)) return undefined
+    if (this.actuators.isAny(rows)) return undefined
     if (this.#vectorParts === null) {
       const { model } = this.handleAt(first).task
-      const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
-      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, mayFail)
+      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
     }
     if (this.records?.canVectorize(this.#vectorParts?.all ?? []) === false) return undefined
     const vectorized = this.#vectorParts
@@ -247,20 +246,22 @@ export class RuleBatch implements RowEvents, Batch {
     const keeps = takesRecords || this.history !== undefined
     this.#rows.parts.isCompleteOnly = keeps
     this.#takeWhole(this.isObserved || keeps)
-    // Sensors fire other sensors with each message, which a vectorized batch does not inspect.
-    if (this.#recordsInner || isNew)
-      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+    if (isNew) this.#flushAll()
   }
 
   #takeWhole(isWholeOnly: boolean): void {
     const rows = this.#rows
     if (isWholeOnly && !rows.parts.isWholeOnly) {
-      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+      this.#flushAll()
       for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
         if ((rows.notRun(row)?.missed ?? 0) > 0) this.synchronize(this.handleAt(row))
       }
     }
     rows.parts.isWholeOnly = isWholeOnly
+  }
+
+  #flushAll(): void {
+    for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
 
   get isObserved(): boolean {
@@ -323,7 +324,7 @@ export class RuleBatch implements RowEvents, Batch {
     const result = this.#calls.execute(context, plug, properties, () => sensor.own)
     if (result === CONTINUES) return -1
     if (context.opened === null) {
-      const state = this.keep(sensor, position, result, rawData)
+      const state = this.keep(this.currentRow, sensor, position, result, rawData)
       if (state !== -1) return state
       const waits = this.#rowCalls !== undefined && !this.#keepsAll && !this.#recordsInner && isNativePromise(result)
       if (waits) {
@@ -335,10 +336,17 @@ export class RuleBatch implements RowEvents, Batch {
     return -1
   }
 
-  keep({ states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
+  memoryOf(row: number, position: number): unknown {
+    return this.#rows.memories[row * this.#rows.shape.sensors.length + position]
+  }
+
+  keep(row: number, { states }: SensorCall, position: number, result: unknown, rawData: RawData[]): number {
     const state = plainState(states, result)
     if (state !== -1 && typeof result === 'object') {
-      const { rawData: data } = result as { rawData?: RawData }
+      const { rawData: data, internalState } = result as { rawData?: RawData; internalState?: unknown }
+      if (internalState !== undefined) {
+        this.#rows.memories[row * this.#rows.shape.sensors.length + position] = internalState
+      }
       if (data !== undefined) {
         rawData[position] = data
         this.#records.answeredPositions |= 1 << position

@@ -74,7 +74,6 @@ export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<s
   )
 }
 
-/** Returns whether a value has the required type. */
 export function isOfType(value: unknown, type: ParameterType | undefined): boolean {
   return typeof value === type && (type !== 'number' || isExact(value as number))
 }

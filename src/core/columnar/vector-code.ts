@@ -57,8 +57,8 @@ const MAX_VECTOR_BITS = 6
 const MAX_VECTOR_NODES = 30
 
 /**
- * Returns undefined when the rows cannot be vectorized. Vectorizing requires comparing sensors with few states, and one
- * actuator that fires on their current states alone, every time. `row`: one with a task of the shape; `mayFail`: rows
+ * Returns undefined when the rows cannot be vectorized. Vectorizing requires comparing sensors with few states that do
+ * not run each other, and one actuator that fires on their current states alone, every time. `row`: one with a task of the shape; `mayFail`: rows
  * take messages in which sensors fail.
  */
 export function vectorPartsOf(
@@ -74,7 +74,8 @@ export function vectorPartsOf(
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
   if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
   if (trigger.change !== undefined || trigger.policyMs > 0 || shape.edgeMask !== 0) return undefined
-  if (bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES) return undefined
+  if (shape.inner || bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES)
+    return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
   const all = statesOf(shape, graph)
   const fires = firesOf(store, row, all)

@@ -37,8 +37,6 @@ export interface TakenTogether {
   statesAt(i: number, place: number): number
   /** Counts the messages up to a place that ran no sensor of a row, since its last synchronization. */
   silentUpTo(row: number, place: number): number
-  /** Sets when each node that has changed entered its state, up to a message. */
-  setSince(i: number, place: number, target: number[]): void
 }
 
 /** The members of a handle that this file uses. */
@@ -50,17 +48,22 @@ interface Attached {
 
 const NEVER = -2
 
+/** Sets when each node that has changed entered its state, up to a message. */
+type SetSince = (i: number, place: number, target: number[]) => void
+
 export class VectorFailures {
   readonly #parts: VectorDependencies
   readonly #taken: TakenTogether
+  readonly #setSince: SetSince
   readonly #places: number[] = []
   readonly #failed = new Map<number, number>()
   /** number of messages since the first failing one, while they are close together */
   #near = 0
 
-  constructor(parts: VectorDependencies, taken: TakenTogether) {
+  constructor(parts: VectorDependencies, taken: TakenTogether, setSince: SetSince) {
     this.#parts = parts
     this.#taken = taken
+    this.#setSince = setSince
   }
 
   get isEmpty(): boolean {
@@ -198,7 +201,7 @@ export class VectorFailures {
       last: countOf(first - 1) === handle.materializedCount ? undefined : last,
       prior: this.#taken.statesAt(i, first - 2),
     }
-    this.#taken.setSince(i, first - 1, from.since)
+    this.#setSince(i, first - 1, from.since)
     const replayed: TimedMessage[] = []
     let fired = 0
     for (let place = first; place <= newest; place++) {

@@ -38,7 +38,7 @@ export class FiringEpoch implements RecordEpoch {
     host: Pick<ExecutorHost, 'why' | 'events'>,
   ) {
     this.past = new VectorPast(from, store)
-    this.#changes = from.changes
+    this.#changes = from.parts.changes
     this.tasks = tasks
     const [first] = tasks
     this.#sameTexts = tasks.every(({ texts }) => texts === first?.texts) ? first?.texts : undefined

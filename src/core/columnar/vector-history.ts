@@ -10,7 +10,6 @@ import type { VectorSince } from './vector-since.ts'
 
 /** How far the newest message has been processed. */
 export interface Reached {
-  /** number of rows that have taken it */
   readonly reached: number
   readonly newest: number
   /** place of the row whose actuator is being called, and the last results of the actuators */
@@ -21,15 +20,12 @@ export interface Reached {
 export class VectorHistory {
   readonly #history: MessageHistory
   readonly #rows: readonly number[]
-  readonly #inner: boolean
   /** by message: last results of the actuators, if any */
   readonly #answers: (readonly KeptAnswer[] | undefined)[] = []
 
-  /** `inner`: whether sensors fire others with each message */
-  constructor(history: MessageHistory, rows: readonly number[], inner: boolean) {
+  constructor(history: MessageHistory, rows: readonly number[]) {
     this.#history = history
     this.#rows = rows
-    this.#inner = inner
   }
 
   /** Stores the results when all firings of a message have finished. */
@@ -54,7 +50,7 @@ export class VectorHistory {
       if (first > last) continue
       let before = past.statesAt(i, first - 1)
       // Only these cases need to know when nodes entered their states, which is the costliest part.
-      const asksSince = this.#inner || (firings.last[i] as number) >= first
+      const asksSince = (firings.last[i] as number) >= first
       const since = asksSince ? past.sinceFirst(i) : []
       if (asksSince) nodesSince.set(i, first - 1, since, 0)
       for (let place = first; place <= last; place++) {
@@ -63,7 +59,7 @@ export class VectorHistory {
         const time = past.timeOf(place)
         history.add(row, messages[place] as Message, number, time, before, after, time)
         const fires = firings.has(place, i)
-        if (fires || this.#inner) {
+        if (fires) {
           const own = history.followsAt(row, number)
           for (let n = 0; n < since.length; n++) history.nums[own + n] = since[n] as number
         }

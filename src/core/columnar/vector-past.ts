@@ -46,7 +46,8 @@ export class VectorPast {
 
   /** Returns when each node had entered the state that it had before the message at a place. `asked`: nodes as bits. */
   since(i: number, place: number, asked: number): number[] {
-    const { changes, lastChange, limits, values } = this.#from
+    const { parts, limits, values } = this.#from
+    const { changes, lastChange } = parts
     const { nodes } = this
     const { bits } = this.#store.shape
     const found = this.sinceFirst(i)
@@ -73,15 +74,15 @@ export class VectorPast {
   goOn(since: number[], before: number, after: number, place: number): void {
     const { bits } = this.#store.shape
     const time = this.timeOf(place)
-    let left = this.#from.changes[(before << bits) | after] ?? 0
+    let left = this.#from.parts.changes[(before << bits) | after] ?? 0
     for (; left !== 0; left &= left - 1) since[31 - Math.clz32(left & -left)] = time
   }
 
   /** Returns the state bits after a message. */
   statesAt(i: number, place: number): number {
     if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
-    const { statesAt, limits, values, parameters } = this.#from
-    return statesAt(limits, i, values, place * parameters)
+    const { parts, limits, values } = this.#from
+    return parts.statesAt(limits, i, values, place * parts.parameters)
   }
 
   /** Returns the state bits before a message in the high bits, and after it in the low bits. */
@@ -97,9 +98,9 @@ export class VectorPast {
     // for the first message, the rows themselves store the state before
     if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
     else {
-      const { statesOfAll, limits, values, parameters } = this.#from
-      const at = place * parameters
-      statesOfAll(limits, set, rows, values, at - parameters, at, shown)
+      const { parts, limits, values } = this.#from
+      const at = place * parts.parameters
+      parts.statesOfAll(limits, set, rows, values, at - parts.parameters, at, shown)
     }
     return shown
   }

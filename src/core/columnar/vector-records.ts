@@ -57,7 +57,6 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.ended()
   }
 
-  /** Creates the events of the row at place `i` for a message. */
   eventsAt(i: number, place: number, message: Message, fires: boolean, answer: KeptAnswer): readonly EngineEvent[] {
     const past = this.#past
     return eventsOf({
@@ -69,7 +68,7 @@ export class VectorEpoch implements RecordEpoch {
       before: past.statesAt(i, place - 1),
       after: past.statesAt(i, place),
       sensorData: undefined,
-      earlier: fires || this.totals.inner > 0 ? past.since(i, place, ALL_NODES) : undefined,
+      earlier: fires ? past.since(i, place, ALL_NODES) : undefined,
       answers: [answer],
     })
   }
@@ -116,13 +115,12 @@ export class VectorRecord implements EventRecord {
   }
 
   count(types: number): number {
-    const { sensors, inner } = this.epoch.totals
+    const { sensors } = this.epoch.totals
     let count = 0
     if ((types & DATA) !== 0) count++
     if ((types & RESULT) !== 0) count += sensors
     if ((types & STATE) !== 0) count += sensors
     if ((types & GATE) !== 0) count += this.epoch.gates
-    if ((types & FIRED) !== 0) count += inner
     count *= this.#rows
     const fired = (this.#fired ??= this.#countFired())
     if ((types & RESULT) !== 0) count += fired
@@ -143,7 +141,6 @@ export class VectorRecord implements EventRecord {
     return this.#events
   }
 
-  /** Creates the events of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
     return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))

@@ -13,7 +13,7 @@ export class VectorSince {
   constructor(parts: VectorDependencies, taken: TakenTogether) {
     this.#parts = parts
     this.#taken = taken
-    this.failures = new VectorFailures(parts, taken)
+    this.failures = new VectorFailures(parts, taken, (i, place, target) => this.set(i, place, target, 0))
   }
 
   /**
@@ -68,13 +68,13 @@ export class VectorSince {
    * Returns the last message up to a place at which firing began or ended; 0: none, undefined: it must be searched for.
    */
   #lastTurn(i: number, place: number): number | undefined {
-    const { history, statesAt } = this.#taken
     if (this.hasUndecided) return undefined
-    const firing = history.lastUpTo(i, place)
+    const firing = this.#taken.history.lastUpTo(i, place)
     if (firing === place || this.failures.has(Math.max(firing + 1, FIRST))) return undefined
     if (firing !== 0) return firing + 1
     const { changes, turning, store } = this.#parts
-    const second = changes[(statesAt(i, FIRST - 1) << store.shape.bits) | statesAt(i, FIRST)] ?? 0
+    const states = (place: number): number => this.#taken.statesAt(i, place)
+    const second = changes[(states(FIRST - 1) << store.shape.bits) | states(FIRST)] ?? 0
     return (second & turning) === 0 || place < FIRST ? 0 : FIRST
   }
 

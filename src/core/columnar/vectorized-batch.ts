@@ -54,27 +54,27 @@ const ANSWERS_FOR = 256
 const SORTED_AFTER = 16
 const ACTUATOR = objectsAt(0)
 
-export class VectorizedBatch {
+export class VectorizedBatch implements TakenTogether {
   readonly rows: readonly number[]
   /** the rows again, in one typed array close together in memory */
   readonly #rowAt: Int32Array
   readonly #parts: VectorDependencies
   readonly #store: RowStore
   readonly #batch: RowEvents
-  readonly #limits: Limits
-  #values: Float64Array
+  readonly limits: Limits
+  values: Float64Array
   /** the minimum values by parameter, then the maximum values */
-  readonly #bounds: Float64Array
-  #times: Float64Array
+  readonly bounds: Float64Array
+  times: Float64Array
   readonly #mayKeep: number
-  readonly #messages: (Message | undefined)[] = []
-  readonly #fieldSetHistories: (FieldSetHistory | undefined)[] = []
+  readonly messages: (Message | undefined)[] = []
+  readonly fieldSetHistories: (FieldSetHistory | undefined)[] = []
   readonly #runs: (Part | undefined)[] = []
   #missed: Int32Array
   #silent: Int32Array
   #isPartly = false
   #beganWhole = true
-  #history: FiringHistory
+  history: FiringHistory
   /** null: the limits are not worth sorting */
   #index: LimitIndex | null | undefined
   #messagesLooked = 0
@@ -123,17 +123,17 @@ export class VectorizedBatch {
     this.#parts = parts
     this.#store = store
     this.#batch = batch
-    this.#kept = batch.history && new VectorHistory(batch.history, rows, store.shape.inner)
-    this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
+    this.#kept = batch.history && new VectorHistory(batch.history, rows)
+    this.limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     this.#mayKeep = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
-    this.#times = new Float64Array(KEPT)
+    this.times = new Float64Array(KEPT)
     this.#missed = new Int32Array(KEPT)
     this.#silent = new Int32Array(KEPT)
-    this.#values = new Float64Array(KEPT * parts.parameters)
-    this.#bounds = new Float64Array(2 * parts.parameters)
-    this.#history = new FiringHistory(length, KEPT)
+    this.values = new Float64Array(KEPT * parts.parameters)
+    this.bounds = new Float64Array(2 * parts.parameters)
+    this.history = new FiringHistory(length, KEPT)
     this.#rowAt = Int32Array.from(rows)
-    this.#since = new VectorSince(parts, this.#taken())
+    this.#since = new VectorSince(parts, this)
     this.#calls = firingRows(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch.actuators)
@@ -141,41 +141,15 @@ export class VectorizedBatch {
 
   /** Returns the time of the newest message, for a plug that asks during its call: its row has taken the message. */
   get time(): number {
-    return this.#times[this.#newest] ?? 0
+    return this.times[this.#newest] ?? 0
   }
 
   get message(): Message | undefined {
-    return this.#messages[this.#newest]
+    return this.messages[this.#newest]
   }
 
   get fieldSets(): FieldSetHistory | undefined {
-    return this.#fieldSetHistories[this.#newest]
-  }
-
-  #taken(): TakenTogether {
-    const values = () => this.#values
-    const times = () => this.#times
-    const history = () => this.#history
-    return {
-      rows: this.rows,
-      limits: this.#limits,
-      bounds: this.#bounds,
-      messages: this.#messages,
-      fieldSetHistories: this.#fieldSetHistories,
-      get values() {
-        return values()
-      },
-      get times() {
-        return times()
-      },
-      get history() {
-        return history()
-      },
-      statesAt: (i, place) => this.#statesAt(i, place),
-      silentUpTo: (row, place) =>
-        (this.#store.notRun(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0),
-      setSince: (i, place, target) => this.#since.set(i, place, target, 0),
-    }
+    return this.fieldSetHistories[this.#newest]
   }
 
   /** Returns how many rows have taken the message; if fewer than all, the vectorized batch has ended. */
@@ -186,10 +160,10 @@ export class VectorizedBatch {
       this.end()
       return 0
     }
-    if (this.#newest === this.#times.length - 1) {
+    if (this.#newest === this.times.length - 1) {
       this.#settle()
       this.#begin(this.#newest)
-      if (this.#times.length < this.#mayKeep) this.#keepMore()
+      if (this.times.length < this.#mayKeep) this.#keepMore()
     }
     const place = this.#newest + 1
     if (!this.#read(message, place, part)) {
@@ -197,11 +171,11 @@ export class VectorizedBatch {
       return 0
     }
     this.#newest = place
-    this.#fieldSetHistories[place] = fieldSets
+    this.fieldSetHistories[place] = fieldSets
     this.#runs[place] = part
     const isDecided = (part.missing === 0 && !this.#isPartly) || this.#takesPart(place, part)
-    this.#times[place] = now
-    this.#messages[place] = message
+    this.times[place] = now
+    this.messages[place] = message
     this.#widen(place)
     const fires = isDecided && !failures.has(place) && this.#findFiring(place * parameters)
     const { records, firings } = this.#batch
@@ -219,7 +193,7 @@ export class VectorizedBatch {
       all?.end(this.rows.length, undefined, undefined)
       return this.rows.length
     }
-    const firing = this.#history.copy(place)
+    const firing = this.history.copy(place)
     const reached = this.#fire(message)
     all?.end(reached, firing, this.#calls.answers?.slice())
     fired?.end(reached, firing, undefined)
@@ -227,26 +201,15 @@ export class VectorizedBatch {
   }
 
   #source(): EpochSource {
-    const { statesAt, statesOfAll, lastChange, changes, parameters } = this.#parts
-    return {
-      rows: this.rows,
-      limits: this.#limits,
-      statesAt,
-      statesOfAll,
-      lastChange,
-      changes,
-      parameters,
-      values: this.#values,
-      times: this.#times,
-    }
+    return { parts: this.#parts, rows: this.rows, limits: this.limits, values: this.values, times: this.times }
   }
 
   /** Finds the rows that fire for the numbers from `at` on. Returns false when none can fire. */
   #findFiring(at: number): boolean {
-    const { sets } = this.#history
-    const first = this.#history.at(this.#newest)
+    const { sets } = this.history
+    const first = this.history.at(this.#newest)
     if (this.#index) {
-      this.#index.find(sets, first, this.#values, at)
+      this.#index.find(sets, first, this.values, at)
       return true
     }
     const { sweep, condition, store } = this.#parts
@@ -255,9 +218,9 @@ export class VectorizedBatch {
       this.#index =
         (length < MIN_INDEXED
           ? undefined
-          : limitIndex(store.shape, condition, parametersOf(store.shape), this.#limits, length)) ?? null
+          : limitIndex(store.shape, condition, parametersOf(store.shape), this.limits, length)) ?? null
     }
-    return sweep(this.#limits, sets, first, this.#values, at) !== 0
+    return sweep(this.limits, sets, first, this.values, at) !== 0
   }
 
   /** Brings the rows up to date. */
@@ -297,12 +260,12 @@ export class VectorizedBatch {
     const context = this.#batch.beginFirings(this.#parts.trigger)
     // The bits determine the first row; no plug can ask before that.
     this.#at = context
-    const { sets, words } = this.#history
+    const { sets, words } = this.history
     if (calls.answers !== undefined && ++this.#answersFor > ANSWERS_FOR) {
       this.#answersFor = 0
       calls.answers = [...calls.answers]
     }
-    return this.#fireRows(calls, context, sets, this.#history.at(this.#newest), 0, words)
+    return this.#fireRows(calls, context, sets, this.history.at(this.#newest), 0, words)
   }
 
   /**
@@ -314,11 +277,11 @@ export class VectorizedBatch {
     for (const [p, name] of this.#parts.names.entries()) {
       const value = lastValue(last, fieldSets, name)
       if (typeof value !== 'number' || !isExact(value)) return false
-      this.#values[at + p] = value
+      this.values[at + p] = value
     }
-    this.#fieldSetHistories[FIRST - 1] = fieldSets
+    this.fieldSetHistories[FIRST - 1] = fieldSets
     this.#runs[FIRST - 1] = this.#store.parts.of(fieldSets.fields) ?? undefined
-    this.#messages[FIRST - 1] = last
+    this.messages[FIRST - 1] = last
     this.#begin(FIRST - 1)
     return true
   }
@@ -330,49 +293,49 @@ export class VectorizedBatch {
       // Their records read these lists.
       this.#epoch = undefined
       this.#firingEpoch = undefined
-      this.#values = this.#values.slice()
-      this.#times = this.#times.slice()
+      this.values = this.values.slice()
+      this.times = this.times.slice()
     }
-    this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
-    const [fieldSets, part, message] = [this.#fieldSetHistories[place], this.#runs[place], this.#messages[place]]
-    this.#history.clear(this.#newest)
-    this.#messages.length = 0
+    this.values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
+    const [fieldSets, part, message] = [this.fieldSetHistories[place], this.#runs[place], this.messages[place]]
+    this.history.clear(this.#newest)
+    this.messages.length = 0
     this.#kept?.clear()
     this.#since.failures.clear()
-    this.#fieldSetHistories.length = 0
+    this.fieldSetHistories.length = 0
     this.#runs.length = 0
-    this.#fieldSetHistories[first] = fieldSets
+    this.fieldSetHistories[first] = fieldSets
     this.#runs[first] = part
-    this.#messages[first] = message
+    this.messages[first] = message
     this.#newest = first
     this.#isPartly = false
     this.#since.hasUndecided = false
     this.#beganWhole = part?.missing === 0
     this.#missed.fill(0)
     this.#silent.fill(0)
-    this.#times[first] = this.#store.time(this.rows[0] ?? 0)
-    this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
+    this.times[first] = this.#store.time(this.rows[0] ?? 0)
+    this.bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
     this.#widen(first)
   }
 
   /** Grows the memory after `begin`, because batches that end soon need little. */
   #keepMore(): void {
     const { parameters } = this.#parts
-    const kept = Math.min(2 * this.#times.length, this.#mayKeep)
+    const kept = Math.min(2 * this.times.length, this.#mayKeep)
     const values = new Float64Array(kept * parameters)
     const times = new Float64Array(kept)
-    values.set(this.#values.subarray(0, FIRST * parameters))
-    times.set(this.#times.subarray(0, FIRST))
-    this.#values = values
-    this.#times = times
+    values.set(this.values.subarray(0, FIRST * parameters))
+    times.set(this.times.subarray(0, FIRST))
+    this.values = values
+    this.times = times
     this.#missed = new Int32Array(kept)
     this.#silent = new Int32Array(kept)
-    this.#history = new FiringHistory(this.rows.length, kept)
+    this.history = new FiringHistory(this.rows.length, kept)
   }
 
   #read(message: Message, place: number, part: Part): boolean {
     const { read, parameters, names } = this.#parts
-    const values = this.#values
+    const values = this.values
     const at = place * parameters
     if (part.missing === 0) {
       if (read(message, values, at)) return true
@@ -395,7 +358,7 @@ export class VectorizedBatch {
 
   #goesOnAfterFailures(part: Part): boolean {
     if (this.#isObserved) return false
-    const isFull = this.#newest === this.#times.length - 1
+    const isFull = this.#newest === this.times.length - 1
     return (!isFull && part.missing === 0) || !this.#since.failures.isNear(this.#newest)
   }
 
@@ -415,9 +378,9 @@ export class VectorizedBatch {
 
   #widen(place: number): void {
     const { parameters } = this.#parts
-    const bounds = this.#bounds
+    const bounds = this.bounds
     for (let p = 0; p < parameters; p++) {
-      const value = this.#values[place * parameters + p] ?? 0
+      const value = this.values[place * parameters + p] ?? 0
       if (value < (bounds[p] ?? 0)) bounds[p] = value
       if (value > (bounds[parameters + p] ?? 0)) bounds[parameters + p] = value
     }
@@ -425,7 +388,7 @@ export class VectorizedBatch {
 
   #settle(): void {
     const reached = this.#reached
-    const history = this.#history
+    const history = this.history
     history.leaveOut(this.#newest, reached)
     history.sumUp(FIRST, this.#newest)
     if (this.#kept !== undefined) this.#settleHistory(this.#kept, reached)
@@ -434,7 +397,7 @@ export class VectorizedBatch {
 
   #settleHistory(kept: VectorHistory, reached: number): void {
     const at = { reached, newest: this.#newest, acting: this.#at?.place, answers: this.#calls.answers }
-    kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, this.#since, at)
+    kept.settle(new VectorPast(this.#source(), this.#store), this.messages, this.history, this.#since, at)
   }
 
   /** `last`: the newest message that the row at place `i` has taken. */
@@ -444,17 +407,17 @@ export class VectorizedBatch {
     const d = this.#store.at(this.rows[i] ?? 0)
     const { failures } = this.#since
     if (!failures.isEmpty) failures.settle(i, last)
-    if (this.#history.times[i] !== 0) this.#settleFirings(i)
+    if (this.history.times[i] !== 0) this.#settleFirings(i)
     if (this.#isPartly) this.#settlePartly(i, last)
     // When a message makes the bits determine the gate states again, its changes are stored immediately
     // (unknown-states.ts).
     const known = failures.isOdd(i, last - 1) && !failures.has(last) ? last : last - 1
     this.#since.set(i, known, nums, d + layout.since, true)
-    const before = this.#statesAt(i, known)
-    ints[2 * d + AFTER] = this.#statesAt(i, last)
+    const before = this.statesAt(i, known)
+    ints[2 * d + AFTER] = this.statesAt(i, last)
     ints[2 * d + BEFORE] = before
     nums[d + COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
-    nums[d + TIME] = this.#times[last] ?? 0
+    nums[d + TIME] = this.times[last] ?? 0
   }
 
   #settlePartly(i: number, last: number): void {
@@ -467,7 +430,7 @@ export class VectorizedBatch {
       while (place >= FIRST && this.#runs[place]?.runs[slot] !== true) place--
       if (place < FIRST) continue
       const own = mask << shift
-      prior = (prior & ~own) | (this.#statesAt(i, place - 1) & own)
+      prior = (prior & ~own) | (this.statesAt(i, place - 1) & own)
     }
     store.addNotRun(row, this.#missed[last] ?? 0, this.#silent[last] ?? 0, prior)
   }
@@ -477,9 +440,9 @@ export class VectorizedBatch {
     const { nums, past, pastInts, layout, objects } = store
     const { answers } = this.#calls
     const row = this.rows[i] ?? 0
-    const fires = this.#history.times[i] as number
-    const last = this.#history.last[i] as number
-    const before = this.#history.before[i] as number
+    const fires = this.history.times[i] as number
+    const last = this.history.last[i] as number
+    const before = this.history.before[i] as number
     if (answers !== undefined) {
       store.hasAnswers = true
       store.answers[row] = answers[i]
@@ -488,21 +451,21 @@ export class VectorizedBatch {
     const d = store.at(row)
     const own = row * layout.objects
     const hadFired = fires > 1 || past[p + AT_COUNT] !== -1
-    past[p + firedBeforeAt(layout, 0)] = (fires > 1 ? this.#times[before] : past[p + FIRED]) ?? 0
-    past[p + FIRED] = this.#times[last] ?? 0
+    past[p + firedBeforeAt(layout, 0)] = (fires > 1 ? this.times[before] : past[p + FIRED]) ?? 0
+    past[p + FIRED] = this.times[last] ?? 0
     past[p + AT_COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
     past[p + AT_FIRES] = store.fires(row) + fires - 1
-    pastInts[2 * (p + AT_BITS)] = this.#statesAt(i, last - 1) | (hadFired ? FLAG : 0)
-    pastInts[2 * (p + AT_BITS) + 1] = this.#statesAt(i, last)
+    pastInts[2 * (p + AT_BITS)] = this.statesAt(i, last - 1) | (hadFired ? FLAG : 0)
+    pastInts[2 * (p + AT_BITS) + 1] = this.statesAt(i, last)
     for (let n = 0; n < layout.nodes; n++) past[p + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
     this.#since.set(i, last - 1, past, p + AT_SINCE, true)
     objects[own + FIRES] = store.fires(row) + fires
-    objects[own + ACTUATOR + FIRED_BY] = this.#messages[last]
+    objects[own + ACTUATOR + FIRED_BY] = this.messages[last]
     objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(i, last)
   }
 
   #firedAfter(i: number, place: number): FieldSetHistory | FiredAfter | undefined {
-    const fieldSets = this.#fieldSetHistories[place]
+    const fieldSets = this.fieldSetHistories[place]
     const before = this.#store.notRun(this.#rowAt[i] ?? 0)
     const { failures } = this.#since
     const gates = failures.isOdd(i, place - 1) ? failures.gatesAt(i, place - 1) : undefined
@@ -513,7 +476,11 @@ export class VectorizedBatch {
       : { fieldSets, missed, silent, gates }
   }
 
-  #statesAt(i: number, place: number): number {
+  silentUpTo(row: number, place: number): number {
+    return (this.#store.notRun(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
+  }
+
+  statesAt(i: number, place: number): number {
     if (place < FIRST) {
       const row = this.rows[i] ?? 0
       return place === 0 ? this.#store.before(row) : this.#store.after(row)
@@ -523,6 +490,6 @@ export class VectorizedBatch {
 
   #shown(i: number, place: number): number {
     const { statesAt, parameters } = this.#parts
-    return statesAt(this.#limits, i, this.#values, place * parameters)
+    return statesAt(this.limits, i, this.values, place * parameters)
   }
 }

@@ -1,32 +1,23 @@
 /** Provides what a call may read that begins before its turn: its message and properties; all else may still change. */
-import { AppError, ownValue } from '#kernel'
+import { AppError } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
-import { readParts } from '../language/placeholders/read-path.ts'
-import type { Scope } from '../language/placeholders/scope.ts'
-import { messageNumber, messageText } from '../plug/message-values.ts'
-import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
+import type { PlugLog } from '../plug/plug.ts'
+import { newExecution } from '../task/execution.ts'
 import type { WaitingInput } from '../task/input.ts'
-import type { Message } from '../task/origin.ts'
-import { resourceIndexOf, type TaskModel } from '../task/run.ts'
+import { sentOf, type Message } from '../task/origin.ts'
+import { SILENT, type TaskModel } from '../task/run.ts'
+import { TaskState } from '../task/task-state.ts'
+import { CallContext, NOTHING_FETCHED } from './call-context.ts'
 
 export interface AheadLine {
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
   readonly message: string
 }
 
-export class AheadContext implements PlugContext, Scope {
-  properties: Readonly<Record<string, unknown>> = {}
-  prepared: unknown = undefined
-  readonly now: number
-  readonly globalSettings: Readonly<Record<string, unknown>>
+export class AheadContext extends CallContext {
   readonly lines: AheadLine[] = []
-  readonly abort = new AbortController()
-  readonly log: PlugLog
-  readonly hops: number
-  readonly root: string
-  readonly #model: TaskModel
+  readonly abort: AbortController
   readonly #node: SensorNode
-  readonly #message: Message
   readonly #number: number
 
   constructor(
@@ -36,125 +27,81 @@ export class AheadContext implements PlugContext, Scope {
     { time, number, input }: WaitingInput,
     globalSettings: Readonly<Record<string, unknown>>,
   ) {
-    this.#model = model
+    const sent = input.kind === 'data' ? sentOf(input.sent ?? {}) : {}
+    const state = new TaskState(model.graph, model.resources.length)
+    const run = { model, state, sink: SILENT, now: time, at: time }
+    const origin = { kind: 'data' as const, time, resource: message.resource, values: message, ...sent }
+    const abort = new AbortController()
+    const around = {
+      globalSettings,
+      streamVariables: [],
+      signalOf: () => abort.signal,
+      frozen: () => run,
+      upToDate: () => undefined,
+      serve: () => undefined,
+      rootOf: (_: unknown, first: string) => first,
+    }
+    super(run, newExecution(node, origin), around, NOTHING_FETCHED)
+    this.abort = abort
     this.#node = node
-    this.#message = message
     this.#number = number
-    this.now = time
-    const sent = input.kind === 'data' ? input.sent : undefined
-    this.hops = sent?.hops ?? 0
-    this.root = sent?.root ?? this.id
-    this.globalSettings = globalSettings
+  }
+
+  override get log(): PlugLog {
     const write = (level: AheadLine['level']) => (text: string) => void this.lines.push({ level, message: text })
-    this.log = { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
+    return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
 
-  get signal(): AbortSignal {
-    return this.abort.signal
-  }
-
-  get id(): string {
+  override get id(): string {
     return `${this.taskId}/ahead/${this.#number}/${this.#node.slot}`
   }
 
-  get taskId(): string {
-    return this.#model.id
-  }
-
-  get taskResource(): string | undefined {
-    return this.#model.resource
-  }
-
-  get nodeName(): string {
-    return this.#node.label
-  }
-
-  get nodeResource(): string | undefined {
-    return this.#model.resources[resourceIndexOf(this.#model, this.#node)]
-  }
-
-  get task(): PlugContext['task'] {
-    return { TASK_ID: this.taskId, RESOURCE: this.taskResource, NODE_NAME: this.nodeName }
-  }
-
-  get node(): PlugContext['node'] {
-    return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: undefined }
-  }
-
-  number(name: string, options?: NumberOptions): number {
-    return messageNumber(this, name, options)
-  }
-
-  text(name: string): string {
-    return messageText(this, name)
-  }
-
-  streamValue(key: string): unknown {
-    return ownValue(this.#message, key)
-  }
-
-  streamTime(key?: string): number | undefined {
+  override streamTime(key?: string): number | undefined {
     return key === undefined || this.isNew(key) ? this.now : undefined
   }
 
-  isNew(key: string): boolean {
-    return this.streamValue(key) !== undefined
-  }
-
-  get late(): never {
+  override get late(): never {
     return this.#refuse('late readings')
   }
 
-  isNewOf(): boolean {
+  override isNewOf(): never {
     return this.#refuse('other nodes')
   }
 
-  get streamData(): Readonly<Record<string, unknown>> {
-    return { ...this.#message }
-  }
-
-  get internalState(): unknown {
+  override get internalState(): never {
     return this.#refuse('its memory')
   }
 
-  get rawData(): Readonly<Record<string, NodeData>> {
+  override get rawData(): never {
     return this.#refuse('other nodes')
   }
 
-  get actuatorData(): PlugContext['actuatorData'] {
+  override get actuatorData(): never {
     return this.#refuse('answers of actuators')
   }
 
-  lookup(path: readonly string[]): unknown {
-    return readParts(path, this)
-  }
-
-  random(): number {
+  override random(): never {
     return this.#refuse('chance')
   }
 
-  nodeData(): NodeData | undefined {
+  override nodeData(): never {
     return this.#refuse('other nodes')
   }
 
-  taskMetadata(): unknown {
+  override taskMetadata(): never {
     return this.#refuse('metadata')
   }
 
-  nodeMetadata(): unknown {
+  override nodeMetadata(): never {
     return this.#refuse('metadata')
   }
 
-  variable(): unknown {
+  override variable(): never {
     return this.#refuse('variables')
   }
 
-  secret(): unknown {
+  override secret(): never {
     return this.#refuse('secrets')
-  }
-
-  loopItem(): unknown {
-    return undefined
   }
 
   #refuse(what: string): never {

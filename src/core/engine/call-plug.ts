@@ -135,7 +135,7 @@ export function fillProperties(
 export function loopItems(value: unknown): readonly unknown[] {
   const items: unknown = typeof value === 'string' ? parseItems(value) : value
   if (!Array.isArray(items) || !items.every(isPlainObject)) {
-    throw new TypeError('loopDef is not a JSON array of objects; write for example [{"id": 1}, {"id": 2}]')
+    throw new TypeError('loopDef is not a JSON array of objects; write an array such as [{"id": 1}, {"id": 2}]')
   }
   if (items.length > MAX_LOOP_ITEMS)
     throw new RangeError(`loopDef has ${items.length} items, at most ${MAX_LOOP_ITEMS} are run`)

@@ -24,7 +24,7 @@ import { Delays } from './delays.ts'
 import { type PendingFlush, ReentrancyQueue, type Work } from './reentrancy-queue.ts'
 import type { Executor, MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
-import { EventSubscriptions } from './event-subscriptions.ts'
+import { type CountsKind, EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
 import { guarded } from './event-stream.ts'
 import { StateCache } from './state-cache.ts'
@@ -165,8 +165,8 @@ export class CoreEngine implements Engine {
     return this.#events.events(filter)
   }
 
-  eventBatches(filter: EventFilter = {}): ReturnType<Engine['eventBatches']> {
-    return this.#events.batches(filter)
+  eventBatches(filter: EventFilter = {}, countsKind?: CountsKind): ReturnType<Engine['eventBatches']> {
+    return this.#events.batches(filter, countsKind)
   }
 
   history(task: string, after?: number): TaskHistory {

@@ -1,5 +1,6 @@
 /** Groups the events of one input into a batch that creates them when they are read. */
-import { FIRED, typeBit } from './event-filter.ts'
+import { ALL_TYPES, FIRED, typeBit } from './event-filter.ts'
+import type { Graph } from '../graph/graph.ts'
 import type { EngineEvent, EventType } from './events.ts'
 import { firingsOf, withoutWhy, type Firing } from './firing.ts'
 
@@ -14,6 +15,11 @@ export interface EventBatch extends Iterable<EngineEvent> {
 
 export interface EventRecord {
   readonly type: 'record'
+  /** epoch ms of all its events, if they have the same time */
+  readonly time?: number
+  /** equal for records of one task and graph whose events differ only in times, numbers and data */
+  readonly kind?: number | undefined
+  readonly graph?: Graph
   count(types: number): number
   /** Creates all events, once. `fired` events contain their why, unless the engine has `why: false`. */
   events(): readonly EngineEvent[]
@@ -86,6 +92,10 @@ export class RecordBatch implements EventBatch {
     this.#wanted = wanted
   }
 
+  get record(): EventRecord {
+    return this.#record
+  }
+
   count(type: EventType): number {
     return this.#record.count(typeBit(type) & this.#wanted.types)
   }
@@ -123,6 +133,15 @@ function eventsOf(parts: readonly EventPart[], { types, why }: Wanted): readonly
     else add(part)
   }
   return wanted
+}
+
+/** Returns what is known of a batch without creating its events; undefined: nothing. */
+export function recordOf(batch: EventBatch): Pick<EventRecord, 'time' | 'kind' | 'graph'> | undefined {
+  return batch instanceof RecordBatch ? batch.record : undefined
+}
+
+export function batchOf(events: readonly EngineEvent[]): EventBatch {
+  return new PartsBatch(events, events.length, { types: ALL_TYPES, why: true })
 }
 
 export function leavingWhy(event: EngineEvent): EngineEvent {

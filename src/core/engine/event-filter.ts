@@ -55,5 +55,5 @@ export function typesOf({ types }: EventFilter): number {
   if (types === undefined) return ALL_TYPES
   const unknown = types.filter((type) => !BITS.has(type))
   if (unknown.length === 0) return typeBits(types)
-  throw new AppError('VALIDATION', `unknown type of events: ${unknown.join(', ')}; it can be ${TYPES.join(', ')}`)
+  throw new AppError('VALIDATION', `unknown type of events: ${unknown.join(', ')}; use one of ${TYPES.join(', ')}`)
 }

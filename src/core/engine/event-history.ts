@@ -67,7 +67,7 @@ export class EventHistory {
     if (!(Number.isInteger(perTask) && perTask > 0 && inAll > 0)) {
       throw new AppError(
         'VALIDATION',
-        `a history keeps at least one event of a task, not ${perTask}, and of all, not ${inAll}`,
+        `the history limits are ${perTask} events per task and ${inAll} in total; use at least 1`,
       )
     }
     this.perTask = perTask

@@ -16,6 +16,7 @@ import {
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
 import type { PendingFlush } from './reentrancy-queue.ts'
 import type { EventHistory } from './event-history.ts'
+import type { Graph } from '../graph/graph.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 
@@ -27,11 +28,15 @@ interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
   /** true when the subscriber wants details of all tasks: rows then keep records for it instead of creating events */
   readonly takesRecords: boolean
+  /** counts a record of a kind whose record it does not need; false: it needs the record */
+  readonly countsKind: CountsKind | undefined
   readonly rank: number
   /** the pending record if only one is pending, which is usual while rows process messages */
   record: EventRecord | undefined
   readonly pending: EventPart[]
 }
+
+export type CountsKind = (kind: number, graph: Graph) => boolean
 
 /** Rank of subscribers to single tasks, after subscribers to all tasks. */
 const AFTER_ALL = 2 ** 40
@@ -104,13 +109,14 @@ export class EventSubscriptions {
     })
   }
 
-  batches(filter: EventFilter): Observable<EventBatch> {
+  batches(filter: EventFilter, countsKind?: CountsKind): Observable<EventBatch> {
     const types = typesOf(filter)
     const { why = true } = filter
     return new GuardedObservable<EventBatch>(this.#report, (subscriber) => {
       const takesRecords = this.#host.detail && filter.tasks === undefined && (types & DETAIL_TYPES) !== 0
       const rank = this.#batches++ + (filter.tasks === undefined ? 0 : AFTER_ALL)
-      const listener: BatchListener = { subscriber, types, why, takesRecords, rank, record: undefined, pending: [] }
+      const own = { subscriber, types, why, takesRecords, countsKind, rank }
+      const listener: BatchListener = { ...own, record: undefined, pending: [] }
       return this.#join(
         filter,
         (group) => (group.batches = [...group.batches, listener]),
@@ -161,6 +167,11 @@ export class EventSubscriptions {
 
   skipRecords(task: string): void {
     this.#history?.skip(task)
+  }
+
+  countsKind(kind: number, graph: Graph): boolean {
+    const [listener, another] = this.#all.recorded
+    return another === undefined && listener?.countsKind?.(kind, graph) === true
   }
 
   record(record: EventRecord): void {

@@ -4,6 +4,7 @@
  * EXECUTOR-1 the choice of the executor changes nothing visible but speed.
  * EXECUTOR-2 `synchronize` or `detach` precede every read or change of a task's full state.
  */
+import type { Graph } from '../graph/graph.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
@@ -107,6 +108,8 @@ export interface ObservedEvents {
   readonly recordedFirings: number
   readonly takesRecords: boolean
   readonly needsWhy: boolean
+  /** Returns whether the subscribers only count a message of this kind, which then needs no record. */
+  countsKind(kind: number, graph: Graph): boolean
   record(record: EventRecord): void
   keepRecord(task: string, record: EventRecord): void
   skipRecords(task: string): void

@@ -17,19 +17,27 @@ const ENOUGH: Room = { mayWait: true, dropped: [], why: '' }
 export function makeRoom(state: TaskState, { settings, maxWaiting }: TaskModel, input: LaneInput): Room {
   const isBrokerData = input.kind === 'data' && input.sent?.channel === undefined
   if (isBrokerData && settings.whenBusy === 'skip') {
-    return { mayWait: false, dropped: [], why: 'a message was skipped that came while the task was at work' }
+    return {
+      mayWait: false,
+      dropped: [],
+      why: 'a message was skipped because the task was still processing an earlier one',
+    }
   }
   if (isBrokerData && settings.whenBusy === 'latest') {
     const dropped = state.waiting.filter((one) => isCovered(one.input, input.messages))
     if (dropped.length > 0) {
       state.waiting = state.waiting.filter((one) => !dropped.includes(one))
-      return { mayWait: true, dropped, why: 'a message that waited was dropped for a newer one with all its values' }
+      return {
+        mayWait: true,
+        dropped,
+        why: 'a waiting message was dropped because a newer one contains all its values',
+      }
     }
   }
   if (state.waiting.length < maxWaiting) return ENOUGH
   const oldest = state.waiting.findIndex((one) => one.input.kind === 'data')
   const dropped = state.waiting.splice(Math.max(0, oldest), 1)
-  return { mayWait: true, dropped, why: `the oldest of ${maxWaiting} messages that waited was dropped` }
+  return { mayWait: true, dropped, why: `the oldest of ${maxWaiting} waiting messages was dropped` }
 }
 
 function isCovered(input: LaneInput, newer: readonly Message[]): boolean {

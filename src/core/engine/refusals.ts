@@ -55,7 +55,7 @@ export function requirePushed(label: string, value: { readonly state?: unknown; 
   if (rawData !== undefined && !isPlainObject(rawData)) {
     throw new AppError(
       'VALIDATION',
-      `rawData pushed to ${label} is not an object; write for example { rawData: { level: 3 } }`,
+      `rawData pushed to ${label} is not an object; write an object such as { rawData: { level: 3 } }`,
     )
   }
   const fault = rawData === undefined ? undefined : jsonFault(rawData, 'rawData')
@@ -75,5 +75,5 @@ export function noSensor(task: string, { label, kind }: GraphNode): AppError {
 }
 
 export function closedError(): AppError {
-  return new AppError('CLOSED', 'the engine is closed; make another one and restore its tasks from what they saved')
+  return new AppError('CLOSED', 'the engine is closed; create another engine and restore the saved tasks')
 }

@@ -475,8 +475,8 @@ export class TaskLane implements TaskRun {
     while (effectQueues.behind > this.model.maxWaiting) {
       const oldest = effectQueues.oldestBehind
       if (oldest === undefined) break
-      this.#dropped('a call of an actuator was dropped that waited for earlier ones on the same thing')
-      const error = `dropped before its turn: ${this.model.maxWaiting} later calls wait for earlier ones on the same thing`
+      this.#dropped('an actuator call that waited for earlier calls on the same target was dropped')
+      const error = `dropped while it waited: ${this.model.maxWaiting} later calls wait for earlier calls on the same target`
       journal?.gave(this.#owner, oldest, { ok: false, error })
       dropEffect(this, oldest, error)
     }
@@ -542,6 +542,6 @@ export class TaskLane implements TaskRun {
     this.#host.counts.dropped++
     if (!Number.isInteger(Math.log10(state.dropped))) return
     const count = state.dropped === 1 ? 'the first' : `${state.dropped} so far`
-    traceLog(this, 'WARN', `${why}, ${count}; the task takes longer than its inputs leave`)
+    traceLog(this, 'WARN', `${why}, ${count}; inputs arrive faster than the task processes them`)
   }
 }

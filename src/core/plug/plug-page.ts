@@ -5,7 +5,7 @@ import type { Plug } from './plug.ts'
 /** Returns Markdown with the description, states, properties, raw data and an example node. */
 export function plugPage(plug: Plug): string {
   const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
-  const others = compatible === undefined ? '' : `; stands for ${code(compatible)} in rules`
+  const others = compatible === undefined ? '' : `; replaces ${code(compatible)} in rules`
   const parts = [`# ${name}`, `${kind}, version ${version}${others}`, description]
   if (states.length > 0) parts.push(`States: ${states.map(code).join(', ')}.`)
   const properties = Object.entries(input).map(([property, field]) => [
@@ -25,7 +25,7 @@ export function plugPage(plug: Plug): string {
     meaning,
   ])
   if (fields.length > 0) parts.push(table(['raw data', 'type', 'unit', 'meaning'], fields))
-  if (openOutput) parts.push('It also returns fields that are not known in advance.')
+  if (openOutput) parts.push('It may return further fields.')
   const example = ['```json', JSON.stringify(exampleNode(plug), undefined, 2), '```'].join('\n')
   parts.push(`In the ${kind}s of a rule:`, example)
   return parts.join('\n\n')

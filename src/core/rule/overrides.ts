@@ -136,7 +136,7 @@ function applyFields({ name, properties }: NodeOverride, target: Target, path: s
         'OVERRIDE',
         at(path, field),
         `${field} has no effect on the ${target.kind} ${shown(name)}`,
-        'only sensors have it',
+        'only sensors have this field',
       )
   }
   const { resource, sensor } = properties
@@ -165,14 +165,19 @@ function applyPlug(override: PlugOverride, node: Draft<PlugNode>, path: string, 
       'OVERRIDE',
       at(path, field),
       `the node ${shown(node.label)} ${what} ${shown(node[field])}, not ${shown(value)}`,
-      `write ${shown(node[field])}, or leave ${field} out`,
+      `write ${shown(node[field])}, or omit ${field}`,
     )
   }
   if (override.version !== undefined) node.version = override.version
   if (override.requiredProperties === undefined) return
   const refused = refusedKeys(override)
   for (const key of refused)
-    report.error('KEY', at(path, 'requiredProperties', key), `the key ${shown(key)} is refused`, 'choose another name')
+    report.error(
+      'KEY',
+      at(path, 'requiredProperties', key),
+      `the key ${shown(key)} is not allowed`,
+      'choose another name',
+    )
   node.properties = { ...node.properties, ...requiredProperties(override) }
 }
 
@@ -198,7 +203,7 @@ function findAction(
       report.error(
         'OVERRIDE',
         at(path, 'label'),
-        `the node ${shown(source)} fires no ${shown(label)}`,
+        `the node ${shown(source)} does not fire ${shown(label)}`,
         report.instead(label, fired.keys(), `nodes that ${shown(source)} fires`),
       )
     return found
@@ -207,12 +212,7 @@ function findAction(
   if (candidates.length === 1) return candidates[0]
   const hint =
     candidates.length === 0 ? report.suggest('', fired.keys(), `nodes that ${shown(source)} fires`) : 'write its label'
-  report.error(
-    'OVERRIDE',
-    path,
-    `it is not clear which of ${candidates.length} nodes that ${shown(source)} fires is meant`,
-    hint,
-  )
+  report.error('OVERRIDE', path, `ambiguous: ${shown(source)} fires ${candidates.length} nodes`, hint)
   return undefined
 }
 

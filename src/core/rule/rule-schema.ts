@@ -10,8 +10,8 @@ const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, descripti
 const CHECKED = { 'x-check': true } as const
 const MAX_DURATION = { maxLength: 100, description: 'duration such as PT50S' }
 /** Requires a digit other than 0, since a duration must not be zero. */
-const LONGER_THAN_NOTHING = `(?=.*[1-9])${DURATION_PATTERN}`
-const Duration = Type.String({ pattern: LONGER_THAN_NOTHING, ...MAX_DURATION })
+const POSITIVE_DURATION = `(?=.*[1-9])${DURATION_PATTERN}`
+const Duration = Type.String({ pattern: POSITIVE_DURATION, ...MAX_DURATION })
 const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'properties of the plug by name' })
 const Label = Type.String({ minLength: 1, 'x-issue': 'LABEL', ...CHECKED })
 const LabelOfNode = Type.String({ minLength: 1, description: 'label of a node', 'x-issue': 'LABEL', ...CHECKED })
@@ -180,7 +180,7 @@ const settings = {
         {
           reorder: Type.String({
             ...MAX_DURATION,
-            pattern: LONGER_THAN_NOTHING,
+            pattern: POSITIVE_DURATION,
             description: 'duration such as 30s or PT30S',
             'x-issue': 'TASK',
           }),

@@ -94,8 +94,8 @@ function valuesOf(
   checkDeclarations(declared, '/variables', report)
   declared.forEach(({ overrideByStream, overrideByData }, i) => {
     if (overrideByStream !== true && overrideByData !== true) return
-    const message = 'live data replaces variables of templates alone'
-    report.warning('VARIABLE', at('/variables', i), message, 'make it a template, or read the value of the message')
+    const message = 'live data replaces only variables of templates'
+    report.warning('VARIABLE', at('/variables', i), message, 'use a template, or read the value of the message')
   })
   const whole = declared.filter((one): one is VariableDeclaration => one.name !== undefined && one.type !== undefined)
   return resolveVariables(whole, ofSettings, '/task/variables', report)
@@ -201,7 +201,7 @@ interface GraphContext {
 function checkGraph(rule: PartialRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
   const { sensors = [] } = context.written
   if (context.open && Array.isArray(sensors) && sensors.length === 0)
-    report.warning('START', '/sensors', 'a draft without sensors, so no task can be made of it', 'add a sensor')
+    report.warning('START', '/sensors', 'a draft without sensors, from which tasks cannot be created', 'add a sensor')
   const index = indexRule(rule, plugs, report)
   const invocations = invocationsOf(rule, index, context.hasTick)
   checkPlugNodes(rule, index, context.hasTick, invocations, report)

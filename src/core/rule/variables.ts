@@ -38,7 +38,7 @@ export function checkDeclarations(
         'VARIABLE',
         at(declarationPath, 'format', 'values'),
         `the variable ${shown(name)} is an enum without values`,
-        'list the values it may have',
+        'list its values',
       )
     } else if (defaultValue !== undefined && defaultValue !== null) {
       typedValue(declaration, defaultValue, at(declarationPath, 'defaultValue'), report)
@@ -56,7 +56,7 @@ export function resolveVariables(
   const values = emptyRecord()
   for (const [name, value] of Object.entries(written)) {
     if (FORBIDDEN_KEYS.has(name))
-      report.error('KEY', at(path, name), `the key ${shown(name)} is refused`, 'choose another name')
+      report.error('KEY', at(path, name), `the key ${shown(name)} is not allowed`, 'choose another name')
     else values[name] = value
   }
   for (const declaration of declarations) {
@@ -90,7 +90,7 @@ function typedValue(declaration: Partial<VariableDeclaration>, value: unknown, p
       'VARIABLE',
       path,
       `the variable ${shown(name)} is ${shown(value)}, not ${rule.noun}`,
-      `write something like ${shown(rule.example)}`,
+      `write a value such as ${shown(rule.example)}`,
       { variable: name },
     )
     return undefined

@@ -5,10 +5,10 @@ const MAX_COUNTED = 100_000
 
 /** Counts the occurrences strictly between two instants; stops at 100,000. */
 export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
-  return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)
+  return schedule.tally?.(after, before) ?? tallyByWalking(schedule, after, before)
 }
 
-function walkedTally(schedule: Schedule, after: number, before: number): Tally {
+function tallyByWalking(schedule: Schedule, after: number, before: number): Tally {
   let count = 0
   let at = schedule.next(after)
   while (at !== null && at < before && count < MAX_COUNTED) {

@@ -59,7 +59,7 @@ export function explanationText(explanation: Explanation, time: TimeText = isoTi
     ),
     ...(state?.others && { others: state.others.map((other) => ({ state: other.state, needs: needsText(other) })) }),
     notes: [
-      ...(behind ? [`Inputs are processed as of ${time(behind.since)}; ${behind.inputs} more wait.`] : []),
+      ...(behind ? [`Inputs are processed up to ${time(behind.since)}; ${behind.inputs} more are waiting.`] : []),
       ...neverRun.map(({ message }) => `${message}.`),
     ],
   }
@@ -111,7 +111,7 @@ function inputCause(input: InputSummary | undefined): string {
     case 'push':
       return 'the state was pushed'
     case 'run':
-      return 'it was run by hand'
+      return 'it was run manually'
     case 'start':
       return 'the task started'
   }
@@ -144,9 +144,9 @@ function reasonText({ reason, node, message, since, until }: Obstacle, time: Tim
 
 /** Writes all listed ways as one sentence. */
 function needsText({ ways, waysLeftOut = 0 }: Ways): string {
-  if (ways.length === 0) return 'No states of its sensors lead there.'
+  if (ways.length === 0) return 'No combination of sensor states leads to this.'
   const or = ways.some(({ then }) => then !== undefined) ? '; or ' : ', or '
-  return `It needs ${[...ways.map(wayText), ...(waysLeftOut > 0 ? [`one of ${waysLeftOut} more ways`] : [])].join(or)}.`
+  return `It requires ${[...ways.map(wayText), ...(waysLeftOut > 0 ? [`one of ${waysLeftOut} more ways`] : [])].join(or)}.`
 }
 
 export function wayText({ states, then = [] }: Way): string {

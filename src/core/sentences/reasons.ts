@@ -19,14 +19,14 @@ export const REASONS: Readonly<Record<Obstacle['reason'], Reason>> = {
   },
   'never executed': { name: 'Not run yet', rule: 'A sensor is unknown until it has run for the first time.' },
   error: { name: 'Failed', rule: 'A sensor that fails keeps the state that it had before.' },
-  overlap: { name: 'Still at work', rule: 'A sensor does not begin again before its earlier work has ended.' },
+  overlap: { name: 'Unfinished work', rule: 'A sensor does not run again until its earlier work has ended.' },
   stopped: { name: 'Task not running', rule: 'Only a running task processes inputs.' },
 }
 
 const HELD: Readonly<Record<HeldReason, string>> = {
   invocationPolicy: 'it is in its cool-down',
   overlap: 'its earlier work has not ended',
-  queue: 'too many ticks wait',
+  queue: 'too many ticks are waiting',
 }
 
 /** Describes a firing or tick that was held back. */

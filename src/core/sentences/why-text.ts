@@ -66,7 +66,7 @@ export function inputText(input: InputSummary, time: TimeText): string {
     case 'push':
       return `a value pushed into ${input.node}`
     case 'run':
-      return `${input.node} run by hand`
+      return `manual run of ${input.node}`
     case 'start':
       return 'the start of the task'
   }

@@ -7,7 +7,10 @@
 import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
-import type { EngineEvent, FiredEvent } from '../engine/events.ts'
+import type { EventBatch } from '../engine/event-batch.ts'
+import type { EventFilter } from '../engine/event-filter.ts'
+import type { CountsKind } from '../engine/event-subscriptions.ts'
+import type { EngineEvent } from '../engine/events.ts'
 import type { Generate } from '../engine/executor.ts'
 import type { Preparer } from '../engine/prepare.ts'
 import type { Plug } from '../plug/plug.ts'
@@ -44,7 +47,7 @@ export interface PlaybackOptions {
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
   readonly settings?: TaskSettings
-  /** default 1; equal seeds give equal runs */
+  /** default 1; equal seeds produce equal runs */
   readonly seed?: number
   readonly ports?: Ports
   /** metadata by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
@@ -77,8 +80,15 @@ export interface Lane {
   /** default: the setting of the playback */
   readonly why?: boolean
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  /** receives only firings: the lane then runs as fast as an engine without subscribers */
-  readonly onFired?: ((event: FiredEvent) => void) | undefined
+  readonly batches?: LaneBatches | undefined
+}
+
+/** Receives events in batches, which create them when they are read: slows the lane down less than `onEvent`. */
+export interface LaneBatches {
+  readonly filter?: Pick<EventFilter, 'types' | 'why'>
+  next(batch: EventBatch): void
+  /** as in `EventSubscriptions` */
+  readonly countsKind?: CountsKind
 }
 
 /** A crash of the engines of a playback. */
@@ -345,7 +355,8 @@ class Playback {
     }
     const engine = preparer === undefined ? new CoreEngine(options) : new CoreEngine(options, preparer.plugs, preparer)
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
-    if (lane.onFired) engine.fired$.subscribe(lane.onFired)
+    const { batches } = lane
+    if (batches) engine.eventBatches(batches.filter, batches.countsKind).subscribe((batch) => batches.next(batch))
     return engine
   }
 }

@@ -81,7 +81,7 @@ function targetIn(
   const { label } = found.node
   if (settingsOf(rule).nodes?.some(({ name }) => name === label)) {
     const suggestion = `change ${label} itself and remove its entry from nodes`
-    return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }
+    return { message: `${label} is overridden by an entry in the task's nodes`, suggestion }
   }
   const keys = keysOf(found, plugs, rest)
   if (keys !== undefined) return { path, apply: (original, value) => withNode(original, found, keys, value) }
@@ -165,7 +165,9 @@ function guess(path: string, known: readonly string[]): string {
   const near = nearest(path, known)
   if (near !== undefined) return `did you mean ${near}?`
   const more = known.length > MAX_LISTED ? ` and ${known.length - MAX_LISTED} more` : ''
-  return known.length === 0 ? 'the rule has none to set' : `use one of ${known.slice(0, MAX_LISTED).join(', ')}${more}`
+  return known.length === 0
+    ? 'the rule does not have any'
+    : `use one of ${known.slice(0, MAX_LISTED).join(', ')}${more}`
 }
 
 function withNode(

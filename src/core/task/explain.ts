@@ -145,12 +145,12 @@ function obstacles(run: TaskRun, trigger: TriggerEdge, now: number): Obstacle[] 
   const { label } = trigger.destination
   const coolUntil = destination.firedAt + trigger.policyMs
   if (now < coolUntil && !firedNow(destination, trigger, now)) {
-    const message = `${label} fired and may not fire again within ${trigger.policyMs / 1000} s`
+    const message = `${label} fired and does not fire again within ${trigger.policyMs / 1000} s`
     found.push({ reason: 'cool-down', node: label, message, since: destination.firedAt, until: coolUntil })
   }
   const { held } = destination
   if (held?.trigger === trigger && held.reason === 'overlap') {
-    const message = `${label} was still at work`
+    const message = `the earlier work of ${label} was unfinished`
     found.push({ reason: 'overlap', node: label, message, since: held.time })
   }
   return [...found, ...stoppedTask(run, label)]
@@ -182,7 +182,7 @@ function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obsta
   const state = stateName(source, observed.state) ?? ''
   const about = { node: source.label, ...since(observed.since) }
   if (begins?.[observed.state] === true) {
-    const message = `${source.label} is ${state} since the last firing; it has to leave ${namesOf(source, begins)} first`
+    const message = `${source.label} is ${state} since the last firing; it must leave ${namesOf(source, begins)} first`
     return { reason: 'unchanged', ...about, message }
   }
   const arrived = change !== undefined && (change.to === ANY || change.to === observed.state)

@@ -10,9 +10,9 @@ export function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 's
   const isBound = sensor.resource !== -1
   if (isBound && !sensor.onTick) return undefined
   const data = isBound ? 'its dataTrigger is false' : 'it has no resource'
-  const bind = isBound ? 'leave dataTrigger out' : 'write "resource": "$" for the resource of the task'
+  const bind = isBound ? 'omit dataTrigger' : 'write "resource": "$" for the resource of the task'
   if (sensor.channel !== undefined) return `${data} and runs on the channel ${sensor.channel} of one; ${bind}`
   return hasClock
-    ? `${data}, no trigger leads to it, and its tickTrigger is false; ${bind}, or leave tickTrigger out`
-    : `${data}, no trigger leads to it, and neither it nor the task has a clock; ${bind}, or give it a pollingPeriod or a trigger`
+    ? `${data}, no trigger leads to it, and its tickTrigger is false; ${bind}, or omit tickTrigger`
+    : `${data}, no trigger leads to it, and neither it nor the task has a clock; ${bind}, or add a pollingPeriod or a trigger`
 }

@@ -305,7 +305,7 @@ class Names {
   #missing(what: string): never {
     throw new AppError(
       'SAVED_STATE',
-      `the saved task names ${what}, which its rule does not have; restore it with the rule that it was saved from`,
+      `the saved task contains ${what}, which its rule lacks; restore it with the rule that it was saved with`,
     )
   }
 }

@@ -130,7 +130,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     for (const column of map.keys()) {
       const shown = columns.slice(0, 8).join(', ')
       if (!columns.includes(column))
-        this.#wrongHeader(line, `no column is named "${column}", which map names`, `name one of ${shown}`)
+        this.#wrongHeader(line, `the header lacks the column "${column}" of map`, `name one of ${shown}`)
     }
     const header = names.map(({ name }) => name)
     this.#header = header
@@ -213,10 +213,10 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
   const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
   const rename =
     near === undefined
-      ? 'the first line of a CSV names its columns, timestamp,value for one'
+      ? 'write the names of the columns in the first line, such as timestamp,value'
       : `rename "${near}", or add --map "${near}=timestamp"`
   return [
-    `no column is named "timestamp" among ${header
+    `the header lacks the column "timestamp" among ${header
       .slice(0, 8)
       .map((name) => `"${name}"`)
       .join(', ')}`,

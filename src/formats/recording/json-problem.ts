@@ -121,7 +121,7 @@ class Walk {
       throw new Stop(
         this.#at,
         closers
-          ? `"${char}" closes nothing: the ${inObject ? '{' : '['} of ${this.#positionOf(opened)} is still open`
+          ? `unexpected "${char}": the ${inObject ? '{' : '['} of ${this.#positionOf(opened)} is still open`
           : `a comma is missing before ${this.#here()}`,
         closers
           ? `close it with ${inObject ? '}' : ']'} first`

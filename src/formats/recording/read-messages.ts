@@ -121,7 +121,7 @@ class Lines implements LineTaker, ReadFile {
       this.refuse({
         line,
         message: 'the recording is NDJSON',
-        suggestion: 'leave out delimiter, decimal and map, which are for CSV',
+        suggestion: 'omit delimiter, decimal and map, which are for CSV',
       })
       return undefined
     }

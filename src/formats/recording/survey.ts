@@ -57,7 +57,7 @@ function unitProblems({ unit: declared }: ReadingOptions, epochs: EpochSpan | un
     {
       line: 1,
       message: `the times are epoch ${unitName(unit)}: ${least} is ${as}, and in milliseconds it would be ${asMs}`,
-      suggestion: `read them with --unit ${unit}, or with --unit ms when they are milliseconds`,
+      suggestion: `read them with --unit ${unit}, or with --unit ms if they are milliseconds`,
     },
   ]
 }

@@ -167,7 +167,7 @@ export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'
   const times = zone.instantsOf(reading)
   if (times.length > 0) return { times }
   return {
-    message: `"${text}" does not exist in ${zone.name}: the clocks skip it`,
+    message: `"${text}" does not exist in ${zone.name}: clocks skip it`,
     suggestion: 'use --zone for the zone of the times, or times with their offset',
   }
 }

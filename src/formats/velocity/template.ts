@@ -11,7 +11,6 @@ import { parseTemplate } from './syntax/statements.ts'
 import { textOf } from './values/text.ts'
 import type { Compat } from './values/value.ts'
 
-/** Compiles a template's output to parts of JSON before rendering. */
 interface CalledMacro {
   readonly macro: Macro
   readonly isInString: boolean

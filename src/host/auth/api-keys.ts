@@ -173,7 +173,7 @@ export class ApiKeys {
     } catch (error) {
       if (!isStoreConflict(error)) throw error
       const right = 'an administrator can rotate or remove it'
-      throw new AppError('CONFLICT', `${shown(resource)} is enrolled already with the key ${key}; ${right}`)
+      throw new AppError('CONFLICT', `${shown(resource)} is already enrolled with the key ${key}; ${right}`)
     }
     return pair
   }
@@ -183,7 +183,7 @@ export class ApiKeys {
     return this.#put(pair, { tenant: pair.tenant, rights: ALL_RIGHTS })
   }
 
-  /** Replaces the secret; the former one stays valid for `graceMs`. Returns undefined for an unknown key. */
+  /** Replaces the secret; the previous one stays valid for `graceMs`. Returns undefined for an unknown key. */
   async rotate(key: string, graceMs: number): Promise<KeyPair | undefined> {
     const stored = await this.#read(key)
     if (stored === undefined) return undefined
@@ -201,7 +201,7 @@ export class ApiKeys {
     return this.#records.delete(key)
   }
 
-  /** Returns the current rights of a secret that was checked before; undefined: it is not valid any more. */
+  /** Returns the current rights of a secret that was checked before; undefined: it is no longer valid. */
   async again({ user, secretId }: Pick<KeyCaller, 'user' | 'secretId'>): Promise<KeyCaller | undefined> {
     const record = (await this.#read(user))?.value
     const secret = record?.secrets.find(({ salt }) => salt === secretId)

@@ -60,7 +60,7 @@ const KEY_ROUTES = [
     method: 'POST',
     path: '/auth/v1/keys',
     scope: 'admin',
-    summary: 'Make a key; its secret is only in this answer',
+    summary: 'Create a key; only this response contains its secret',
     body: NewKeyBody,
     answers: { 201: NewPairSchema },
     handler: async ({ api: { keys, changes, now }, body, request, reply }) => {
@@ -73,7 +73,7 @@ const KEY_ROUTES = [
     method: 'POST',
     path: '/auth/v1/keys/:key/rotate',
     scope: 'admin',
-    summary: 'Replace the secret of a key; the former one stays valid for `graceSeconds`',
+    summary: 'Replace the secret of a key; the previous one stays valid for `graceSeconds`',
     body: RotationBody,
     answers: { 201: NewPairSchema },
     handler: async ({ api, params: { key }, body, request, reply }) => {
@@ -101,7 +101,7 @@ const KEY_ROUTES = [
     method: 'POST',
     path: '/auth/v1/devices',
     scope: 'provision',
-    summary: 'Enrol a device: a key for one resource, within the resources of the provisioning key',
+    summary: 'Enrol a device: creates a key for one of the resources of the provisioning key',
     body: DeviceBody,
     answers: { 201: NewPairSchema },
     handler: async ({ api: { keys, changes, lookUp }, body: { resource, name }, request, reply }) => {
@@ -120,7 +120,7 @@ const SESSION_ROUTES = [
     method: 'POST',
     path: '/auth/v1/session',
     scope: 'public',
-    summary: 'Open a session with a key or a one-time link, as a cookie',
+    summary: 'Open a session, as a cookie, with a key or a one-time link',
     body: SessionBody,
     answers: { 201: SessionSchema },
     handler: async ({
@@ -177,7 +177,7 @@ const SESSION_ROUTES = [
     answers: noContent,
     handler: async ({ api: { sessions }, params: { id }, request, reply }) => {
       if (!(await sessions.remove(checkedOf(request).tenant, id))) {
-        throw new AppError('NOT_FOUND', `unknown session ${shown(id)}; GET /auth/v1/sessions lists all`)
+        throw new AppError('NOT_FOUND', `unknown session ${shown(id)}; GET /auth/v1/sessions lists all sessions`)
       }
       return reply.code(204).send()
     },
@@ -186,7 +186,7 @@ const SESSION_ROUTES = [
     method: 'POST',
     path: '/auth/v1/links',
     scope: 'any',
-    summary: 'Make a one-time link that opens a session with the rights of the caller',
+    summary: 'Create a one-time link that opens a session with the rights of the caller',
     answers: { 201: LinkSchema },
     handler: async ({ api: { sessions }, request, reply }) => {
       const { code, expires } = await sessions.link(checkedOf(request))
@@ -206,7 +206,7 @@ function oidcRoutes(oidc: Oidc) {
       method: 'GET',
       path: '/auth/v1/oidc/login',
       scope: 'public',
-      summary: 'Sign in at the issuer',
+      summary: 'Log in at the issuer',
       answers: { 302: Type.Null() },
       server: { exposeHeadRoute: false },
       handler: async ({ api: { ownUrl }, request, reply }) => {
@@ -226,7 +226,7 @@ function oidcRoutes(oidc: Oidc) {
       server: { exposeHeadRoute: false },
       handler: async ({ api: { sessions, ownUrl }, request, reply }) => {
         const { code = '', state = '', error } = request.query as Readonly<Record<string, string | undefined>>
-        if (error !== undefined) throw new AppError('UNAUTHORIZED', `The issuer did not sign in: ${shown(error)}`)
+        if (error !== undefined) throw new AppError('UNAUTHORIZED', `The login at the issuer failed: ${shown(error)}`)
         const cookie =
           new RegExp(`(?:^|;\\s*)${SIGN_IN_COOKIE}=([\\w.-]+)`).exec(request.headers.cookie ?? '')?.[1] ?? ''
         const { token } = await sessions.open(await oidc.finish(cookie, { code, state }))
@@ -255,7 +255,7 @@ async function requireKey({ keys }: AuthRoutes, request: FastifyRequest, key: st
 }
 
 function unknownKey(key: string): AppError {
-  return new AppError('NOT_FOUND', `unknown key ${shown(key)}; GET /auth/v1/keys lists all`)
+  return new AppError('NOT_FOUND', `unknown key ${shown(key)}; GET /auth/v1/keys lists all keys`)
 }
 
 function sendPair(reply: FastifyReply, { key, tenant, secret }: KeyPair): FastifyReply {

@@ -18,7 +18,7 @@ const Resources = refined(
       prefix: Type.Optional(id),
       resourceTypeId: Type.Optional(id),
     },
-    { description: 'the resources of a device key: its ids, the beginning of their ids, or their type' },
+    { description: 'the resources of a device key: their ids, a prefix of their ids, or their type' },
   ),
   (value) => {
     const count = typeof value === 'object' && value !== null ? Object.keys(value).length : 1
@@ -55,12 +55,12 @@ export const NewKeyBody = checked(
       const isDevice = Array.isArray(scopes) && scopes.length === 1 && scopes[0] === 'device'
       if (provisioning === true) {
         const hasOthers = scopes !== undefined && !isDevice
-        return hasOthers ? [{ at: '/scopes', message: 'a provisioning key has none', suggestion: 'leave it out' }] : []
+        return hasOthers ? [{ at: '/scopes', message: 'a provisioning key has none', suggestion: 'omit it' }] : []
       }
       if (scopes === undefined) return [{ message: 'lacks scopes', suggestion: 'name at least one, such as "read"' }]
       if (resources === undefined || isDevice) return []
-      const suggestion = 'leave it out, or write "scopes": ["device"]'
-      return [{ at: '/resources', message: 'limits only a key with the scope device alone', suggestion }]
+      const suggestion = 'omit it, or write "scopes": ["device"]'
+      return [{ at: '/resources', message: 'requires a key whose only scope is device', suggestion }]
     },
   ),
   { subject: 'the key' },
@@ -72,7 +72,7 @@ export const RotationBody = checked(
       Type.Integer({
         minimum: 0,
         maximum: MAX_GRACE_S,
-        description: 'how long the former secret stays valid; default 0',
+        description: 'time for which the previous secret stays valid; default 0',
       }),
     ),
   }),
@@ -86,14 +86,14 @@ export const SessionBody = checked(
     closed({
       key: Type.Optional(text(MAX_NAME, { description: 'with its secret' })),
       secret: Type.Optional(text(MAX_SECRET)),
-      link: Type.Optional(text(100, { description: 'code of a one-time link, in place of a key' })),
+      link: Type.Optional(text(100, { description: 'code of a one-time link, instead of a key' })),
     }),
     (value) => {
       const { key, secret, link } = value as Readonly<Record<string, unknown>>
       const isPair = key !== undefined && secret !== undefined && link === undefined
       const isLink = link !== undefined && key === undefined && secret === undefined
       if (isPair || isLink) return []
-      return [{ message: 'names no way in', suggestion: 'write key and secret, or link' }]
+      return [{ message: 'lacks credentials', suggestion: 'write key and secret, or link' }]
     },
   ),
   { subject: 'the session' },
@@ -122,7 +122,7 @@ export const SessionSchema = Type.Object(
     user: Type.String(),
     tenant: Type.String(),
     scopes: Scopes,
-    csrf: Type.String({ description: 'for the header x-reflexarc-csrf of each write' }),
+    csrf: Type.String({ description: 'value of the header x-reflexarc-csrf of each write' }),
     expires: Time,
   },
   { title: 'Session' },
@@ -153,7 +153,7 @@ export const ErrorSchema = Type.Object(
 export function newKeyOf(body: unknown, tenant: string, now: number): NewKey {
   const { name, scopes = [], resources, expires, provisioning = false } = NewKeyBody.read(body)
   if (expires !== undefined && expires <= now) {
-    throw refuse('the key', [makeIssue('BODY', '/expires', 'is in the past', 'write a time to come, or leave it out')])
+    throw refuse('the key', [makeIssue('BODY', '/expires', 'is in the past', 'write a time in the future, or omit it')])
   }
   const limited = resources === undefined ? {} : { resources: resources as KeyResources }
   const rights: Rights = { scopes: provisioning ? ['provision'] : scopes, ...limited }

@@ -80,7 +80,7 @@ export class Oidc {
   ): Promise<CheckedCaller> {
     const signIn = this.#read(cookie)
     if (signIn === undefined || signIn.state !== state || signIn.until <= this.#dependencies.now()) {
-      throw new AppError('UNAUTHORIZED', 'The sign-in was not begun in this browser, or took too long; begin it again')
+      throw new AppError('UNAUTHORIZED', 'The login was not begun in this browser, or took too long; begin it again')
     }
     return this.#dependencies.tokens.checkIdentity(await this.#identity(code, signIn), {
       audience: this.#dependencies.client.clientId,
@@ -104,7 +104,7 @@ export class Oidc {
     })
     const token = isPlainObject(answer) ? answer['id_token'] : undefined
     if (typeof token === 'string') return token
-    throw new AppError('UNAUTHORIZED', 'The provider returned no id_token for the code; begin the sign-in again')
+    throw new AppError('UNAUTHORIZED', 'The provider returned no id_token for the code; begin the login again')
   }
 
   #discovered(): Promise<Provider> {
@@ -127,7 +127,7 @@ export class Oidc {
       throw new AppError('REMOTE_FAILED', `The provider cannot be reached: ${messageOf(error)}`, { cause: error })
     }
     if (answer.ok) return answer.json()
-    throw new AppError('UNAUTHORIZED', `The provider refused the sign-in with ${answer.status}; begin it again`)
+    throw new AppError('UNAUTHORIZED', `The provider rejected the login with status ${answer.status}; begin it again`)
   }
 
   #signed(signIn: SignIn): string {

@@ -96,7 +96,10 @@ export class Sessions {
     const isFirst = link !== undefined && (await links.delete(id))
     const end = link && (await this.#endOf(link))
     if (!isFirst || end === undefined) {
-      throw new AppError('UNAUTHORIZED', 'The link was used before or has expired; make another with reflexarc login')
+      throw new AppError(
+        'UNAUTHORIZED',
+        'The link was used before or has expired; create another one with reflexarc login',
+      )
     }
     return this.#open({ ...link, expires: Math.min(now() + SESSION_MS, link.ends ?? Infinity) })
   }
@@ -104,7 +107,7 @@ export class Sessions {
   /** Throws `UNAUTHORIZED` unless the token is that of a session. */
   async check(token: string): Promise<SessionCaller> {
     const caller = await this.#find(idOf(token), token)
-    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The session has ended; sign in again')
+    if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The session has ended; log in again')
     return caller
   }
 

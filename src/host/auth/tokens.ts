@@ -109,7 +109,7 @@ export class Tokens {
       ...(audience !== undefined && { audience }),
     })
     if (nonce !== undefined && payload['nonce'] !== nonce) {
-      throw new AppError('UNAUTHORIZED', 'The identity token is invalid: it belongs to another sign-in')
+      throw new AppError('UNAUTHORIZED', 'The identity token is invalid: it belongs to another login')
     }
     const rights = roleClaim === undefined ? ALL_RIGHTS : rightsIn(payload, roleClaim, roles)
     return callerOf(payload, tenantClaim, rights)

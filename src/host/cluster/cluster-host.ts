@@ -313,8 +313,8 @@ export class ClusterHost {
       if (value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
       if (value.contents !== undefined && value.contents !== contents) {
         problems.push(
-          `the host at ${value.url} keeps contents of objects in ${value.contents}, and this one in ${contents}; give ` +
-            'all hosts the same --objects',
+          `the host at ${value.url} stores contents of objects in ${value.contents}, but this host in ${contents}; start ` +
+            'all hosts with the same --objects',
         )
       }
     }
@@ -323,7 +323,7 @@ export class ClusterHost {
   }
 
   async #problemOfAddress(url: string): Promise<readonly string[]> {
-    const remedy = 'name the address at which the other hosts reach this one with --advertise'
+    const remedy = 'set --advertise to the address at which other hosts reach this one'
     const late = new AbortController()
     const callOff = this.#options.timers.after(CALL_MS, () => late.abort())
     try {
@@ -331,9 +331,9 @@ export class ClusterHost {
       const answer = await fetch(`${url}/health`, { headers, signal: late.signal })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []
-      return [`another server answers at ${url}; ${remedy}`]
+      return [`another server responds at ${url}; ${remedy}`]
     } catch (error) {
-      return [`${url} does not answer (${messageOf(error)}); ${remedy}`]
+      return [`${url} does not respond (${messageOf(error)}); ${remedy}`]
     } finally {
       callOff()
     }
@@ -347,7 +347,7 @@ export class ClusterHost {
 
 function tooFarApart(ms: number): string {
   return (
-    `the clock of this machine is ${ms} ms apart from that of the database; set both by the same time server, ` +
+    `the clock of this machine differs by ${ms} ms from the clock of the database; synchronize both with one time server, ` +
     `${MAX_SKEW_MS} ms are allowed`
   )
 }

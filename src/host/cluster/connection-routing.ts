@@ -39,7 +39,7 @@ export class ConnectionRouting implements OtherHosts {
       }
       if (place.kind === 'elsewhere' && place.term >= origin.term) {
         const { url, mqtt, term } = place
-        if (mqtt === undefined) throw refused(`the host that has tenant ${tenant}, ${url}, was started without --mqtt`)
+        if (mqtt === undefined) throw refused(`the host of tenant ${tenant}, ${url}, was started without --mqtt`)
         if (origin.hops >= MAX_HOPS) break
         const mark = hops.sign(MARKED, origin.address, { count: origin.hops + 1, term })
         const introduction = `${WORD} ${origin.address} ${mark}`

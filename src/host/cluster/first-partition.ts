@@ -101,7 +101,7 @@ export class FirstPartition implements FirstServices {
       await this.#readPlugs()
       await this.#tellHeard()
     } catch (error) {
-      this.#logger.warn(`the first partition of ${this.#tenant} did not answer, retrying: ${messageOf(error)}`)
+      this.#logger.warn(`the first partition of ${this.#tenant} did not respond, retrying: ${messageOf(error)}`)
     }
   }
 

@@ -16,7 +16,7 @@ export function memberUrlOf(text: string): string | undefined {
 }
 
 export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
-  return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
+  return advertise === undefined ? [] : ['--advertise: requires --cluster']
 }
 
 export function problemsOfMember(options: SharedOptions): readonly string[] {
@@ -25,15 +25,15 @@ export function problemsOfMember(options: SharedOptions): readonly string[] {
   const problems: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
       store !== undefined && store.medium !== 'postgres',
-      '--cluster: hosts share a PostgreSQL; name it with --store postgres://user@host/database',
+      '--cluster: hosts share a PostgreSQL; set --store postgres://user@host/database',
     ],
     [
       blobs === undefined,
-      '--cluster: hosts share the folder of assets and models; name one that all of them see with --blobs',
+      '--cluster: hosts share the folder of assets and models; set --blobs to a folder that all hosts can access',
     ],
     [
       advertise === undefined && isEverywhere,
-      '--advertise: this host listens on all addresses; name the one at which the other hosts reach it',
+      '--advertise: missing, and this host listens on all addresses; set the address at which other hosts reach it',
     ],
   ]
   return problems.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []))

@@ -136,7 +136,7 @@ export class PartitionCalls {
       throw new AppError('FENCED', `HTTP status ${answer.status}`)
     } catch (error) {
       if (isUnasked(error)) return { isElsewhere: true }
-      const text = `its host, ${url}, did not answer (${messageOf(error)}): the outcome is unknown`
+      const text = `its host, ${url}, did not respond (${messageOf(error)}): the outcome is unknown`
       return { error: { code: 'FENCED', message: text, issues: [] } }
     } finally {
       callOff()

@@ -38,7 +38,7 @@ export async function requireWhole(host: Store): Promise<void> {
   const [tenant, count] = first
   throw new AppError(
     'STORE',
-    `Tenant ${tenant} has ${count} partitions, which are at hosts of a cluster; start this host with --cluster`,
+    `Tenant ${tenant} has ${count} partitions on hosts of a cluster; start this host with --cluster`,
   )
 }
 

@@ -100,7 +100,7 @@ export class PartitionStreams {
       if (answer.status !== 200) {
         await answer.body?.cancel()
         if (answer.status === 204) return false
-        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; retry in a second`)
+        throw new AppError('FENCED', `the host at ${url} returned ${answer.status}; retry in a second`)
       }
       yield* jsonLines(answer) as AsyncIterable<FollowedPart>
       return true

@@ -38,7 +38,7 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
   if (count < before) {
     throw new AppError(
       'WRONG_STATUS',
-      `tenant ${tenant} has ${before} partitions, and they cannot become fewer: their logs have what tasks wait for; leave it at ${before}, or choose more`,
+      `tenant ${tenant} has ${before} partitions, whose number cannot be reduced, because tasks wait for entries of their logs; choose ${before} or more`,
     )
   }
   if (count === before) return { tenant, before, count }
@@ -53,7 +53,7 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
 }
 
 function takenOver(tenant: string, cause: unknown): AppError {
-  const text = `hosts took over partitions of tenant ${tenant} each of ${TRIES} times that more were made; try again when the hosts of the cluster stay the same`
+  const text = `partitions of tenant ${tenant} moved to other hosts during each of ${TRIES} attempts; retry when the hosts of the cluster are stable`
   return new AppError('CONFLICT', text, { cause })
 }
 

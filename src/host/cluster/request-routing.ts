@@ -177,7 +177,7 @@ export class RequestRouting {
       done(
         new AppError(
           'ELSEWHERE',
-          `tenant ${tenant} is at ${place.url}, which needs a path; request a path, or call that host`,
+          `tenant ${tenant} is on the host ${place.url}; request a path, or call that host directly`,
         ),
       )
     } else if ((this.#asked.get(place.url)?.size ?? 0) >= (this.#options.maxAsked ?? MAX_ASKED)) {
@@ -304,7 +304,7 @@ function notAnywhere(tenant: string): AppError {
 function unanswered(url: string): AppError {
   return new AppError(
     'FENCED',
-    `the tenant's host, ${url}, did not answer, and the outcome is unknown; retry in ` +
-      'a second, with an Idempotency-Key where it must not take effect twice',
+    `the tenant's host, ${url}, did not respond, so the outcome is unknown; retry in ` +
+      'a second, with an Idempotency-Key if it must not take effect twice',
   )
 }

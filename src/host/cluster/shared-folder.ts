@@ -25,7 +25,7 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
   if ((await markOf(folder)) === known) return
   throw new AppError(
     'STORE',
-    `The folder of objects ${folder} differs from the folder of the other hosts of this cluster; mount their folder here, and name it with --blobs`,
+    `The folder of objects ${folder} differs from the folder of the other hosts of this cluster; mount that folder here, and set --blobs to it`,
   )
 }
 

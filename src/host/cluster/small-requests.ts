@@ -213,7 +213,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
     const stream = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        controller.abort(error ?? new Error('the reader is gone'))
+        controller.abort(error ?? new Error('the reader has disconnected'))
         done(error)
       },
     })

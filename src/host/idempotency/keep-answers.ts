@@ -117,7 +117,7 @@ class KeptRequest {
     try {
       await keep()
     } catch (error) {
-      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be stored')
+      this.#request.log.warn({ err: error }, 'the response to a request with an Idempotency-Key could not be stored')
     } finally {
       this.#over()
     }

@@ -92,19 +92,23 @@ export class KeptAnswers {
 }
 
 export function otherRequest(): AppError {
-  return new AppError('CONFLICT', 'Idempotency-Key: it was used for another request; choose a new one')
+  return new AppError('CONFLICT', 'Idempotency-Key: the key was used for another request; use a new one')
 }
 
 function unknown(): AppError {
-  const text = 'the outcome of the first request with it is unknown, since its host stopped or it failed internally'
+  const text =
+    'the outcome of the first request with this key is unknown, because its host stopped or an internal error occurred'
   return new AppError('CONFLICT', `Idempotency-Key: ${text}; check whether it took effect, then choose a new key`)
 }
 
 function notKept(): AppError {
-  const text = 'the first request with it was carried out, and its answer was too large to be stored, or too late'
+  const text = 'the first request with this key was executed, but its response was too large to be stored, or too late'
   return new AppError('CONFLICT', `Idempotency-Key: ${text}; read the current state`)
 }
 
 function elsewhere(): AppError {
-  return new AppError('CONFLICT', 'Idempotency-Key: a request with it is in progress on another host; send it again')
+  return new AppError(
+    'CONFLICT',
+    'Idempotency-Key: a request with this key is in progress on another host; send it again',
+  )
 }

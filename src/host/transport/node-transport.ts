@@ -86,7 +86,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<str
   const encoding = response.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     response.destroy()
-    throw failed('the answer is compressed without a request for it')
+    throw failed('the response is compressed, which was not requested')
   }
   const chunks: Buffer[] = []
   let size = Number(response.headers['content-length'] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0
@@ -94,7 +94,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<str
     size += chunk.length
     if (size > maxBytes) {
       response.destroy()
-      throw failed(`the answer is longer than ${maxBytes} bytes`)
+      throw failed(`the response is longer than ${maxBytes} bytes`)
     }
     chunks.push(chunk)
   }

@@ -32,7 +32,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
 function failure(host: string, timeoutMs: number, error: unknown): AppError {
   const cause: unknown = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && cause.name === 'TimeoutError') {
-    return new AppError('REMOTE_LATE', `${host} did not answer within ${timeoutMs} ms`)
+    return new AppError('REMOTE_LATE', `${host} did not respond within ${timeoutMs} ms`)
   }
   const isSent = !(cause instanceof Error && 'code' in cause && NO_CONNECTION.has(cause.code))
   return new AppError('REMOTE_FAILED', `${host}: ${messageOf(error)}`, isSent ? {} : { cause: NOT_SENT })

@@ -10,7 +10,8 @@ export function actuatorCall(tenant: string, rules: () => RulesService | undefin
   return {
     run: async ({ name, version, properties, resource, hops, root, id }) => {
       const service = rules()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; commands wait for them')
+      if (service === undefined)
+        throw new AppError('CLOSED', 'this host does not serve rules; commands wait for a host that does')
       const led = { hops, ...(root !== undefined && { root }) }
       const { tools } = service.as({ tenant, user: ENGINE })
       const plug = await tools.plug('actions', name, version === NEWEST ? undefined : version)

@@ -13,7 +13,7 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   const caller = { tenant, user: ENGINE }
   const served = (): InternalAlarms => {
     const service = alarms()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve alarms')
     return service
   }
   const api = (): AlarmsApi => served().as(caller)

@@ -12,7 +12,7 @@ type Broker = () => InternalBroker | undefined
 export function dataPort(tenant: string, broker: Broker): DataPort {
   const api = (): BrokerApi => {
     const service = broker()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
     return service.as({ tenant, user: ENGINE })
   }
   // wait until the message that woke the rule can be read

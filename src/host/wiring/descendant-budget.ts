@@ -103,12 +103,12 @@ export class DescendantBudget {
       loop.toldAt = time
       this.#toldAt = time
       warn(
-        `tenant ${tenant}: ${sentenceOf(loop)}; more than ${most} messages, commands and alarms were caused by one incoming message`,
+        `tenant ${tenant}: ${sentenceOf(loop)}; one incoming message caused more than ${most} messages, commands and alarms`,
       )
     }
     return new AppError(
       'TOO_LARGE',
-      `${most} messages, commands and alarms were already caused by one incoming message, which is the limit: ${sentenceOf(loop)}; break the loop of rules, or start the host with a larger --max-descendants`,
+      `one incoming message already caused ${most} messages, commands and alarms, which is the limit: ${sentenceOf(loop)}; break the loop of rules, or start the host with a larger --max-descendants`,
     )
   }
 }
@@ -126,7 +126,7 @@ function nameOf({ node, task }: Cause): string {
 }
 
 function sentenceOf({ resource, members }: Loop): string {
-  return `rules set each other off over resource ${resource}: ${[...members].join(', ')}`
+  return `rules trigger each other through resource ${resource}: ${[...members].join(', ')}`
 }
 
 /** Wraps the services of plugs so that each effect that may wake rules is counted in the budget first. */

@@ -75,5 +75,5 @@ function paramsOf(context: PlugContext): PlugCallParams {
 function resultOf(answer: unknown): Exclude<ReturnType<Plug['execute']>, PromiseLike<unknown>> {
   if (answer === null || answer === undefined || typeof answer === 'string') return answer ?? undefined
   if (isPlainObject(answer)) return answer
-  throw new AppError('PLUG_FAILED', 'it answered neither a state nor an object')
+  throw new AppError('PLUG_FAILED', 'it returned neither a state nor an object')
 }

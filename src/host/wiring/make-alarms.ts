@@ -1,6 +1,6 @@
 /** Creates the alarms service of a host. */
 import { alarmForwarding, causeReader } from './alarms.ts'
-import { alarmsRoutes, createAlarmsService } from '#services/alarms'
+import { alarmsRoutes, Alarms } from '#services/alarms'
 import { errorBodyOfLines } from '#services/shared'
 import { JobSlots } from '#jobs'
 import { machineTimers } from '#platform'
@@ -18,7 +18,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
     errorBody: errorBodyOfLines,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),
     open: ({ tenant, store, services }) => {
-      const alarms = createAlarmsService({
+      const alarms = new Alarms({
         tenant,
         store,
         now,

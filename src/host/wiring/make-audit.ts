@@ -17,7 +17,7 @@ export const makeAudit: MakeService = ({ config, hostStore, now, logger, tenants
     const audit = createAuditService({ tenant, store, hostStore, now, ageMs: config.auditAge })
     let cancel: (() => void) | undefined
     const forget = (): void => {
-      audit.forget().catch((error: unknown) => logger.error('old audit entries stay', { error }))
+      audit.forget().catch((error: unknown) => logger.error('old audit entries could not be removed', { error }))
     }
     const life = {
       start: async () => {

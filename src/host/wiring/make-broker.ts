@@ -3,7 +3,8 @@ import { engineIntake } from './engine-intake.ts'
 import { messageOf, RateLimitedLogger } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
 import { machineTimers } from '#platform'
-import { mqttListener } from './mqtt.ts'
+import { ApiKeys, KEY_RECORDS } from '../auth/api-keys.ts'
+import { mqttListener, sessionKeys } from './mqtt.ts'
 import { Presence } from './presence.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
@@ -18,7 +19,8 @@ const OWN_REST_MS = 30_000
 const NUMBERS_PER_MS = 100
 
 export const makeBroker: MakeService = (dependencies) => {
-  const { figures, config, now, logger, storeMark, tenants } = dependencies
+  const { figures, config, now, logger, openStreams, storeMark, tenants } = dependencies
+  const apiKeys = new ApiKeys(dependencies.hostStore.collection(KEY_RECORDS), now)
   const oddities = new RateLimitedLogger({
     write: (message, details) => logger.warn(message, details),
     after: machineTimers.later,
@@ -29,10 +31,15 @@ export const makeBroker: MakeService = (dependencies) => {
   figures.total('unreadable', ({ broker }) => broker?.gauges().unreadable)
   figures.readings('badTime', ({ broker }) => broker?.gauges().badTime)
   figures.total('broker-dropped', ({ broker }) => broker?.gauges().dropped)
+  figures.queue('mqtt-sessions', ({ broker }) => broker?.gauges().sessions)
+  figures.queue('mqtt-pending', ({ broker }) => broker?.gauges().pending)
+  figures.queue('mqtt-retained', ({ broker }) => broker?.gauges().retained)
+  figures.total('mqtt-pending-dropped', ({ broker }) => broker?.gauges().pendingDropped)
+  figures.total('mqtt-retained-dropped', ({ broker }) => broker?.gauges().retainedDropped)
   const service = ofCaller(tenants, ({ broker }) => broker)
   return {
     name: 'broker',
-    description: 'Messages in, streams out, and time series of everything that came',
+    description: 'Incoming messages, streams of messages, and time series',
     errorBody: brokerErrorBody,
     routes: (app) =>
       brokerRoutes(app, {
@@ -62,6 +69,7 @@ export const makeBroker: MakeService = (dependencies) => {
         ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
         // a tenant may leave this host and return
         ...(config.cluster && { earlierNumbers: () => now() * NUMBERS_PER_MS }),
+        keys: sessionKeys(tenant, apiKeys, openStreams),
         bounds: config.times,
         logOddity: (what, about, details) => oddities.log(what, about, details),
         report: (what) => logger.warn(what),

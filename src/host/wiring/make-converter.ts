@@ -1,5 +1,5 @@
 /** Creates the converter service of a host. */
-import { converterErrorBody, converterRoutes, createConverterService } from '#services/converter'
+import { converterErrorBody, converterRoutes, ConverterService } from '#services/converter'
 import { machineTimers } from '#platform'
 import { parseRendered } from '#services/shared'
 import type { Converted } from '#services/converter/contract'
@@ -20,7 +20,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
     open: ({ tenant, store, services }) => {
-      const converter = createConverterService({
+      const converter = new ConverterService({
         tenant,
         store,
         conversions,

@@ -16,7 +16,7 @@ import {
   ProcessPool,
 } from '#platform/sandbox'
 import {
-  createFunctionsService,
+  Functions,
   FunctionPrograms,
   functionsErrorBody,
   functionsRoutes,
@@ -45,12 +45,12 @@ async function answerFunction(
   signal: AbortSignal,
 ): Promise<unknown> {
   if (question !== 'fetch' || !isPlainObject(params))
-    throw refused(`the host has no answer to ${question.slice(0, 100)}`)
+    throw refused(`the host does not know the question ${question.slice(0, 100)}`)
   const { url, method = 'GET', headers = {}, body } = params
   if (typeof url !== 'string') throw refused('fetch needs a url')
   if (typeof method !== 'string' || !METHOD.test(method)) throw refused('fetch needs a method such as GET')
-  if (!isPlainObject(headers)) throw refused('headers are an object')
-  if (body !== undefined && typeof body !== 'string') throw refused('a body is text')
+  if (!isPlainObject(headers)) throw refused('headers must be an object')
+  if (body !== undefined && typeof body !== 'string') throw refused('the body must be text')
   const {
     status,
     statusText,
@@ -102,7 +102,7 @@ export const makeFunctions: MakeService = ({
         revision: ownVersion(),
       }),
     open: ({ tenant, store, services }) => {
-      const functions = createFunctionsService({
+      const functions = new Functions({
         tenant,
         store,
         programs,
@@ -145,7 +145,9 @@ async function openPool(
   const launch = confinedTools({ machine, emptyFolder, environment: process.env })
   const problem = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
   const lacks =
-    problem === undefined ? [] : [`npm and pip reach the whole network, not their registries alone: ${problem}`]
+    problem === undefined
+      ? []
+      : [`npm and pip can reach the whole network instead of only their registries: ${problem}`]
   return { pool, lacks: [...machine.lacks, ...lacks], tools: { launch, isClosed: problem === undefined } }
 }
 

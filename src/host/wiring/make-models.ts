@@ -5,14 +5,7 @@ import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { machineTimers, Seal } from '#platform'
 import { DEFAULT_LIMITS, inspectMachine, type PoolOptions, type ProcessLimits, ProcessPool } from '#platform/sandbox'
-import {
-  createModelsService,
-  LoadedModels,
-  modelsRoutes,
-  pythonDriver,
-  PythonRuntimes,
-  remoteDriver,
-} from '#services/models'
+import { Models, LoadedModels, modelsRoutes, pythonDriver, PythonRuntimes, remoteDriver } from '#services/models'
 import { errorBodyOfLines } from '#services/shared'
 import { xgboostDriver } from '#services/models/xgboost'
 import type { Config } from '../config.ts'
@@ -68,7 +61,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
     open: ({ tenant, store, services }) => {
-      const models = createModelsService({
+      const models = new Models({
         tenant,
         store,
         loaded,

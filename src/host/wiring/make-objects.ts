@@ -20,7 +20,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   figures.total('objects-removed', ({ objects }) => objects?.gauges().removed)
   return {
     name: 'objects',
-    description: 'Files of tenants in buckets, read and written by signed addresses',
+    description: 'Files of tenants in buckets, read and written by signed URLs',
     example: '/storage/v1/bucket',
     errorBody: objectsErrorBody,
     routes: (app) => {
@@ -61,5 +61,5 @@ async function openContents({ objects }: Pick<Config, 'objects'>): Promise<Share
 
 function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   if (sharedKeys !== undefined) return sharedKeys.objects
-  return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
+  return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'its signed URLs then become invalid')
 }

@@ -1,7 +1,7 @@
 /** Creates the query service of a host. */
 import { resourceSelector } from './queries.ts'
 import { queriesErrorBody, queriesRoutes, QuerySlots } from '#services/queries'
-import { createQueriesService } from '#services/queries/service'
+import { Queries } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
@@ -16,7 +16,7 @@ export const makeQueries: MakeService = ({ figures, now, tenants }) => {
     errorBody: queriesErrorBody,
     routes: (app) => queriesRoutes(app, { service: ofCaller(tenants, ({ queries }) => queries) }),
     open: ({ tenant, store, services }) => {
-      const queries = createQueriesService({
+      const queries = new Queries({
         store,
         now,
         resources: () => services.resources && resourceSelector(tenant, services.resources),

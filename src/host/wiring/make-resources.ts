@@ -2,7 +2,7 @@
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
-import { createResourcesService, RECONCILED_AT_ONCE, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { Resources, RECONCILED_AT_ONCE, resourcesErrorBody, resourcesRoutes } from '#services/resources'
 import { JobSlots } from '#jobs'
 import { Semaphore } from '#kernel'
 import { machineTimers } from '#platform'
@@ -22,7 +22,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
     errorBody: resourcesErrorBody,
     routes: (app) => resourcesRoutes(app, { service: ofCaller(tenants, ({ resources }) => resources) }),
     open: ({ tenant, store, services }) => {
-      const resources = createResourcesService({
+      const resources = new Resources({
         tenant,
         store,
         limit,
@@ -32,7 +32,10 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         logger,
         managedTasks: managedTasks(tenant, () => services.rules),
         actuators: actuatorCall(tenant, () => services.rules),
-        removed: async (resource) => services.rules?.deleteInputs(resource),
+        removed: async (resource) => {
+          await services.rules?.deleteInputs(resource)
+          await services.broker?.resourceRemoved(resource)
+        },
         cascades: resourceCascades({
           tenant,
           alarms: () => services.alarms,

@@ -71,7 +71,7 @@ export function makeRulesWith(
   const host: RulesOfHost = { threadPlugs, runners: new Set(), places: new JobSlots(), checkpoints }
   return {
     name: 'rules',
-    description: 'Tasks, templates, batch operations, and tools to look into them',
+    description: 'Tasks, templates, batch operations, and tools to inspect them',
     example: '/api/tasks',
     errorBody: rulesErrorBody,
     routes: (app) => rulesRoutes(app, { service, otherBatches: () => (serves('resources') ? batches : undefined) }),
@@ -170,7 +170,10 @@ function openRules(
     life: {
       trouble: () => durable.trouble && `tenant ${tenant}: ${durable.trouble}`,
       warnings: () => [...budget.loops(), ...leadWarnings(tenant, durable.leadMs)],
-      start: (closing) => rules.start(closing),
+      start: async (closing) => {
+        await services.connectors?.prepare()
+        await rules.start(closing)
+      },
       async stop() {
         await rules.stop()
         await durable.close()
@@ -193,7 +196,7 @@ const MAX_LEAD_MS = 1_000
 function leadWarnings(tenant: string, ms: number): readonly string[] {
   if (ms < MAX_LEAD_MS) return []
   return [
-    `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of this host's time, as their log is; they lose a tenth of the time that passes until both are the same`,
+    `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of the time of this host, like their log; they run a tenth slower until both agree`,
   ]
 }
 

@@ -18,7 +18,8 @@ export function managedTasks(tenant: string, rules: () => InternalRules | undefi
   const caller: Caller = { tenant, user: ENGINE }
   const api = (): RulesApi => {
     const service = rules()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; tasks are made once it does')
+    if (service === undefined)
+      throw new AppError('CLOSED', 'this host does not serve rules; tasks are created once it does')
     return service.as(caller)
   }
   return {

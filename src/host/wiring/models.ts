@@ -10,7 +10,7 @@ type Asked = Parameters<ModelPort['predict']>[0]
 export function modelPort(tenant: string, models: () => InternalModels | undefined): ModelPort {
   const apiOf = (): ModelsApi => {
     const service = models()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no models')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve models')
     return service.as({ tenant, user: ENGINE })
   }
   const predict = async ({ model, features, probabilities }: Asked): Promise<Json> => {

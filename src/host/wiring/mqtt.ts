@@ -3,16 +3,18 @@ import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { KeyResources } from '#kernel'
 import { type LookUp, requireOwn } from '#services/shared'
-import type { BrokerService } from '#services/broker/contract'
+import type { SessionKeys } from '#services/broker'
+import type { InternalBroker } from '#services/broker/contract'
 import type { MqttListener } from '#services/broker/mqtt'
 import { machineTimers } from '#platform'
+import type { ApiKeys, KeyEntry } from '../auth/api-keys.ts'
 import type { CheckedCaller } from '../auth/caller.ts'
 import type { Certificates } from '../certificates.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
 export function mqttListener(
-  broker: BrokerService,
+  broker: Pick<InternalBroker, 'as'>,
   { config, certificates, checkPair, devices, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config
@@ -54,6 +56,7 @@ export function mqttListener(
           const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
           if (resource !== undefined) await presence?.change(resource, { clientId, user }, isOnline)
         },
+        sessions: ({ tenant }) => tenants.of(tenant).broker?.kept?.sessions,
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,
@@ -77,6 +80,28 @@ async function deviceOf(own: KeyResources, clientId: string, lookUp: LookUp): Pr
     return clientId
   } catch {
     return undefined
+  }
+}
+
+/** Ends sessions of removed keys. A key that is made again under its old name has a new mark. */
+export function sessionKeys(
+  tenant: string,
+  keys: Pick<ApiKeys, 'get'>,
+  openStreams: ServiceDependencies['openStreams'],
+): SessionKeys {
+  const find = async (key: string): Promise<KeyEntry | undefined> => {
+    const entry = await keys.get(key)
+    return entry?.tenant === tenant ? entry : undefined
+  }
+  return {
+    mark: async (key) => (await find(key))?.createTime,
+    watch: (key, mark, gone) => {
+      const again = async (): Promise<CheckedCaller | undefined> => {
+        const entry = await find(key)
+        return entry?.createTime === mark ? { tenant, user: key, rights: entry.rights, until: 0 } : undefined
+      }
+      return openStreams.add({ tenant, user: key, again }, gone)
+    },
   }
 }
 

@@ -12,7 +12,7 @@ const CHANNEL = 'object'
 export function objectPort(tenant: string, objects: () => Objects | undefined): ObjectPort {
   const api = () => {
     const service = objects()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no objects')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve objects')
     return service.as({ tenant, user: ENGINE })
   }
   return {
@@ -27,7 +27,7 @@ export function objectPort(tenant: string, objects: () => Objects | undefined): 
         throw error
       }
       if (record.size > most) {
-        throw new AppError('TOO_LARGE', `${path} has ${record.size} bytes, and rules read ${most} at most`)
+        throw new AppError('TOO_LARGE', `${path} has ${record.size} bytes, more than the ${most} that rules can read`)
       }
       const pieces: Uint8Array[] = []
       for await (const piece of await api().read(record)) pieces.push(piece)

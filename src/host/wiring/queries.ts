@@ -15,7 +15,7 @@ export function queryPort(tenant: string, queries: () => InternalQueries | undef
   return {
     execute: async (source, { now, resource, taskResource }) => {
       const service = queries()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve queries')
       const { data, messages } = await service.as({ tenant, user: ENGINE }).execute(source, {
         now: now + 1,
         overrides: { ...LAYOUT, ...(resource !== undefined && { resource }) },
@@ -25,7 +25,10 @@ export function queryPort(tenant: string, queries: () => InternalQueries | undef
       const [set] = data
       const { columns = [], data: rows } = set as RowSet
       if (rows.length > MAX_ROWS) {
-        throw new AppError('TOO_LARGE', `the query has ${rows.length} rows, and rules read ${MAX_ROWS} at most`)
+        throw new AppError(
+          'TOO_LARGE',
+          `the query has ${rows.length} rows, more than the ${MAX_ROWS} that rules can read`,
+        )
       }
       return {
         columns: columns.slice(1).map((head) => (typeof head === 'string' ? { metric: head } : head)),

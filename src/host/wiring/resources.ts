@@ -18,7 +18,7 @@ export function metadataOf(
 export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
   const served = (): InternalResources => {
     const service = resources()
-    if (service === undefined) throw new AppError('CLOSED', 'this host serves no resources')
+    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve resources')
     return service
   }
   const api = (): ResourceApi => served().as({ tenant, user: ENGINE }).resources

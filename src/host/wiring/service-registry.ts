@@ -4,14 +4,15 @@ import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
 import type { InternalAudit } from '#services/audit'
 import type { InternalAlarms } from '#services/alarms/contract'
-import type { InternalBroker } from '#services/broker/contract'
+import type { HostedBroker } from '#services/broker'
+import type { InternalConnectors } from '#services/connectors/contract'
 import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
 import type { Objects, Subscriptions, Transfers } from '#services/objects'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
-import type { HostedResources } from '#services/resources'
+import type { Resources } from '#services/resources'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
@@ -25,16 +26,17 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs' | 'firings'>
     readonly refusedDescendants: () => number
   }
-  broker?: InternalBroker
+  broker?: HostedBroker
   presence?: Presence
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions
   webscripts?: InternalWebscripts
   converter?: InternalConverter
+  connectors?: InternalConnectors
   queries?: InternalQueries
   models?: InternalModels
   objects?: Objects
@@ -42,7 +44,7 @@ export interface ServiceRegistry {
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
   audit?: InternalAudit
-  work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
+  work?: Pick<Resources, 'outbox' | 'templateWritten'>
   relay?: Relay
 }
 

@@ -2,6 +2,7 @@
 import { makeAudit } from './make-audit.ts'
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
+import { makeConnectors } from './make-connectors.ts'
 import { makeFunctions } from './make-functions.ts'
 import { makeConverter } from './make-converter.ts'
 import { makeModels } from './make-models.ts'
@@ -16,7 +17,7 @@ import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
  * All services by their names in `--only`. Broker, functions and models start before rules, since recovered tasks may
- * use them at once.
+ * use them at once. Connectors start last, and stop first.
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],
@@ -32,4 +33,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['objects', makeObjects],
   ['subscriptions', makeSubscriptions],
   ['audit', makeAudit],
+  ['connectors', makeConnectors],
 ])

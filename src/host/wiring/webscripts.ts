@@ -11,7 +11,7 @@ export function webscriptPort(webscripts: () => InternalWebscripts | undefined):
   return {
     call: async ({ name, version, method, path, query, body }, { effect, hops, root }, signal) => {
       const service = webscripts()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve webscripts')
       const script = service.choose(name, version)
       if (script === undefined) throw new AppError('NOT_FOUND', `webscript ${name.slice(0, 100)} does not exist`)
       service.admit()
@@ -29,7 +29,7 @@ export function webscriptPort(webscripts: () => InternalWebscripts | undefined):
       })
       const answered = await answerText(answer, MAX_TEXT + 1)
       if (answered.length > MAX_TEXT)
-        throw new AppError('TOO_LARGE', `the webscript answered with more than ${MAX_TEXT} characters`)
+        throw new AppError('TOO_LARGE', `the response of the webscript has more than ${MAX_TEXT} characters`)
       return { status: answer.status, data: dataOf(answered) }
     },
   }

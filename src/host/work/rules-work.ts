@@ -4,9 +4,10 @@ import type { Interpreter } from '#core/sandbox'
 import type { PlainObject } from '#core/spi'
 import { AppError, isoInstant, messageOf } from '#kernel'
 import type { Plug } from '#plug'
+import { generatorHere } from '#platform/generate'
 import { createBuiltins } from '#plugins'
 import type { InternalFunctions } from '#services/functions/contract'
-import { type DirectRuns, historyBehind, runsHere } from '#services/rules'
+import { type DirectRuns, historyBehind, runsHere } from '#services/rules/runs'
 import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { functionPlug } from '../wiring/function-plugs.ts'
@@ -16,6 +17,7 @@ import type { WorkThreadData } from './work-messages.ts'
 /** Returns handlers by name. `interpreter`: runs this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
+  const generate = generatorHere()
   /** `notMade`: if given, calls of services are counted in it instead of made; `seen`: what plugs see of services */
   const runs = async (
     context: RulesContext,
@@ -32,6 +34,7 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
       now: () => now,
+      generate,
       ...(notMade && { notMade }),
     })
   }

@@ -22,7 +22,7 @@ export function scriptInterpreter(threads: WorkThreads): Interpreter {
         return (await threads.do(work)) as string
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'TIMED_OUT') throw error
-        throw new AppError('TOO_LARGE', 'the script was stopped, because it needs too many steps', { cause: error })
+        throw new AppError('TOO_LARGE', 'the script was stopped, because it takes too many steps', { cause: error })
       } finally {
         over(ms)
       }

@@ -162,7 +162,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Provides the addresses of the operator's plug modules to threads, as long as threads can load them. */
 interface ThreadPlugsOptions {
   readonly plugs: () => readonly Plug[]
   /** Returns the module addresses: the same list until it changes. Absent: threads cannot load the plugs */
@@ -170,6 +169,7 @@ interface ThreadPlugsOptions {
   readonly logger: Pick<Logger, 'warn'>
 }
 
+/** Provides the addresses of the operator's plug modules to threads, as long as threads can load them. */
 export class ThreadPlugs {
   readonly #options: ThreadPlugsOptions
   #failed: readonly string[] | undefined

@@ -71,7 +71,7 @@ let last = 0
 function findNode(): Promise<Interpreter | string> {
   const [major = 0] = process.versions.node.split('.').map(Number)
   if (major >= NODE_MAJOR) return Promise.resolve({ path: process.execPath, readable: [] })
-  return Promise.resolve(`they need Node ${NODE_MAJOR} or newer, and the host runs on ${process.versions.node}`)
+  return Promise.resolve(`they require Node ${NODE_MAJOR} or newer, but the host runs on ${process.versions.node}`)
 }
 
 async function findPython({ environment }: InspectOptions): Promise<Interpreter | string> {
@@ -83,7 +83,7 @@ async function findPython({ environment }: InspectOptions): Promise<Interpreter 
     )
     const [path, prefix, major, minor] = JSON.parse(output) as [string, string, number, number]
     const [leastMajor, leastMinor] = PYTHON_LEAST
-    if (major !== leastMajor || minor < leastMinor) return `they need Python ${PYTHON_LEAST.join('.')} or newer`
+    if (major !== leastMajor || minor < leastMinor) return `they require Python ${PYTHON_LEAST.join('.')} or newer`
     return { path, readable: prefix === '/usr' ? [] : [prefix] }
   } catch (error) {
     return `python3 was not found (${messageOf(error).split('\n')[0]})`

@@ -78,7 +78,7 @@ interface Found {
 
 function npmOf({ interpreters }: Machine, { PATH = '' }: ToolOptions['environment']): Found | string {
   const node = interpreters.get('node')
-  if (node === undefined) return 'is disabled on this host, which cannot confine programs; /health has the reason'
+  if (node === undefined) return 'is disabled on this host, which cannot sandbox programs; /health states the reason'
   for (const folder of PATH.split(':')) {
     const main = realPath(join(folder, 'npm'))
     if (main?.endsWith('npm-cli.js') !== true) continue
@@ -89,7 +89,7 @@ function npmOf({ interpreters }: Machine, { PATH = '' }: ToolOptions['environmen
 
 function pipOf({ interpreters }: Machine): Found | string {
   const python = interpreters.get('python')
-  if (python === undefined) return 'is disabled on this host, which cannot confine programs; /health has the reason'
+  if (python === undefined) return 'is disabled on this host, which cannot sandbox programs; /health states the reason'
   return { command: [python.path, '-I', '-m', 'pip'], readable: [python.path, ...python.readable] }
 }
 

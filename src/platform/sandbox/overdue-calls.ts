@@ -29,7 +29,7 @@ export class OverdueCalls {
     send({ cancel: call })
     if (this.#callOff !== undefined) return
     send({ ping: ++this.#pings })
-    const why = `it did not answer a ping within ${pingMs} ms, after one of its calls did not answer within ${ms} ms`
+    const why = `it did not respond to a ping within ${pingMs} ms, after one of its calls did not end within ${ms} ms`
     this.#callOff = later(pingMs, () => end(why))
   }
 

@@ -74,7 +74,7 @@ export class ProcessGroup {
     const left = living.filter((pid) => !this.#lasting.has(pid))
     for (const pid of left) kill(pid)
     const { log } = this.#options
-    if (left.length > 0) log(`${left.length} of its processes outlived their calls and were ended`)
+    if (left.length > 0) log(`${left.length} of its processes outlived their calls and were killed`)
   }
 }
 

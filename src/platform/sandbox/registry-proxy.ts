@@ -127,11 +127,11 @@ function tunnel(origin: string, upstream: ProxyOptions['upstream']): Promise<Dup
       if (statusCode === 200) resolve(far)
       else {
         far.destroy()
-        reject(new Error(`the proxy of the host answered ${statusCode} for ${origin}`))
+        reject(new Error(`the proxy of the host returned ${statusCode} for ${origin}`))
       }
     })
     request.on('response', ({ statusCode }) =>
-      reject(new Error(`the proxy of the host answered ${statusCode} for ${origin}`)),
+      reject(new Error(`the proxy of the host returned ${statusCode} for ${origin}`)),
     )
     request.on('error', reject)
     request.end()

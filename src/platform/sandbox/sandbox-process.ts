@@ -217,7 +217,7 @@ export class SandboxProcess {
     this.#child.on('exit', (code, signal) => {
       // the process's last output may still be in flight
       setImmediate(() => {
-        this.end(code === null ? `it was ended by ${signal}` : `it ended with code ${code}`)
+        this.end(code === null ? `it was killed by ${signal}` : `it exited with code ${code}`)
         this.#log.end()
         over(this.#why ?? '')
       })
@@ -243,20 +243,21 @@ export class SandboxProcess {
     try {
       lines.push(piece)
     } catch (error) {
-      return this.end(`it broke the protocol: ${this.#textOf(messageOf(error))}`)
+      return this.end(`it violated the protocol: ${this.#textOf(messageOf(error))}`)
     }
     const { unansweredBytes } = this.#options.limits
-    if (this.#unanswered > unansweredBytes) this.end(`it sent more than ${unansweredBytes} bytes without an answer`)
+    if (this.#unanswered > unansweredBytes)
+      this.end(`it sent more than ${unansweredBytes} bytes without waiting for responses`)
   }
 
   #receive(message: unknown): void {
     if (this.#why !== undefined) return
-    if (!isPlainObject(message)) return this.end('it broke the protocol: its message is not an object')
+    if (!isPlainObject(message)) return this.end('it violated the protocol: its message is not an object')
     const { answer, ask, log, pong, ready, failed: failure } = message
     if (typeof answer === 'number') this.#answered(answer, message)
     else if (typeof ask === 'number') this.#answerQuestion(ask, message)
     else if (typeof pong === 'number') {
-      if (!this.#overdue.ponged(pong)) this.end('it broke the protocol: it answered a ping that is not open')
+      if (!this.#overdue.ponged(pong)) this.end('it violated the protocol: it responded to an unknown ping')
     } else if (LEVELS.has(log)) this.#logLine(log as ProgramLine['level'], this.#textOf(message['text']))
     else if (this.#settleReady !== undefined && ready === true) {
       this.isReady = true
@@ -266,13 +267,13 @@ export class SandboxProcess {
       this.#unanswered = 0
     } else if (this.#settleReady !== undefined && typeof failure === 'string') {
       this.end(`it did not start: ${this.#textOf(failure)}`)
-    } else this.end('it broke the protocol: it sent an unexpected message')
+    } else this.end('it violated the protocol: it sent an unexpected message')
   }
 
   #answered(number: number, { value, error }: Readonly<Record<string, unknown>>): void {
     const call = this.#calls.get(number)
     if (call === undefined && !this.#overdue.answered(number))
-      return this.end('it broke the protocol: it answered a call that is not open')
+      return this.end('it violated the protocol: it responded to an unknown call')
     this.#unanswered = 0
     this.#output = 0
     if (call === undefined) return
@@ -298,7 +299,7 @@ export class SandboxProcess {
       this.#reply(reply, outcome)
     }
     const callOff = later(limits.callMs, () => {
-      settle({ error: `the host did not answer within ${limits.callMs} ms` })
+      settle({ error: `the host did not respond within ${limits.callMs} ms` })
       abort.abort()
     })
     answer(String(method), params, abort.signal).then(
@@ -309,7 +310,7 @@ export class SandboxProcess {
 
   #reply(reply: number, outcome: object): void {
     const text = JSON.stringify({ reply, ...outcome })
-    if (text.length > this.#options.limits.lineBytes) this.#send({ reply, error: 'the answer is too long' })
+    if (text.length > this.#options.limits.lineBytes) this.#send({ reply, error: 'the response is too long' })
     else this.#sendText(text)
   }
 
@@ -318,7 +319,7 @@ export class SandboxProcess {
     if (call === undefined) return
     this.#calls.delete(number)
     call.callOff()
-    call.reject(failed(`it did not answer within ${ms} ms`, 'overdue'))
+    call.reject(failed(`it did not respond within ${ms} ms`, 'overdue'))
     this.#overdue.add(number, ms)
   }
 

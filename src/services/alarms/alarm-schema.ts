@@ -48,19 +48,20 @@ const action = worded(Type.Enum(ACTIONS), (value) => {
   if (ACTIONS.some((one) => one === value)) return []
   return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
 })
-const SNOOZE = 'time until which repeats are counted without an event; a past one has no effect, null removes it'
+const SNOOZE =
+  'time until which repeated raises are counted without an event; a time in the past has no effect, null removes it'
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
 /** Optional fields that extend the platform's interface; stored and shown as sent. */
 export const EXTRAS = {
   autoClearAfter: Type.Optional(
-    duration('duration such as PT1H, at most 3650 days: the alarm is cleared that long after its last raise'),
+    duration('duration such as PT1H, at most 3650 days, after which the alarm is cleared unless it is raised again'),
   ),
   escalation: Type.Optional(
     closed(
       { after: duration(), severity },
-      { description: 'severity that an alarm receives, once, when it is still active that long after its first raise' },
+      { description: 'severity that the alarm gets if it is still active at this time after its first raise' },
     ),
   ),
   dedupKey: Type.Optional(
@@ -74,7 +75,7 @@ const NewAlarmSchema = open(
     text: text(MAX_TEXT),
     severity,
     source: Type.Unsafe<Source>(
-      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and further fields' }),
+      Type.Object({ id }, { additionalProperties: true, description: 'id of the resource, and further fields' }),
     ),
     status: Type.Optional(status),
     timestamp: Type.Optional(instant),
@@ -146,7 +147,7 @@ export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 function nothingToChange(change: unknown): readonly Problem[] {
   const names = Object.keys(CHANGES)
   if (names.some((one) => Object.hasOwn(change as object, one))) return []
-  return [{ message: 'has nothing to change', suggestion: `set at least one of ${names.join(', ')}` }]
+  return [{ message: 'does not change anything', suggestion: `set at least one of ${names.join(', ')}` }]
 }
 
 const shownOnly = Object.keys(AlarmSchema.properties).filter((one) => !Object.hasOwn(CHANGES, one))
@@ -212,7 +213,7 @@ const CauseSchema = Type.Object({
 export const AlarmWhySchema = Type.Object(
   {
     alarm: Text,
-    raisedBy: Type.String({ description: 'the API key, the subject of a token, or system/engine' }),
+    raisedBy: Type.String({ description: 'API key, subject of a token, or system/engine' }),
     cause: nullable(CauseSchema),
     explanation: Type.Unknown(),
   },

@@ -13,7 +13,7 @@
  * `revision` differs), `SUPERSEDED` (for rules only), `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller, Issue, Json, RevisionOptions } from '#kernel'
-import type { Write } from '#storage'
+import type { Log, Write } from '#storage'
 import type { Alarm, AlarmWhy, AttributeChange, QueuedAlarmBatch } from './alarm-schema.ts'
 
 export type { Alarm } from './alarm-schema.ts'
@@ -38,6 +38,14 @@ export interface InternalAlarms extends AlarmsService {
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): AlarmsGauges
+  readonly eventLog: AlarmEventLog
+}
+
+/** The log of events, for a reader that keeps its place; only the latest ten thousand are certain to be there. */
+export interface AlarmEventLog {
+  readonly log: Pick<Log, 'read' | 'bounds'>
+  /** position of the last event */
+  last(): number
 }
 
 export interface AlarmsGauges {

@@ -15,37 +15,24 @@ interface Cursor {
   readonly version: number
 }
 
-export class EventForwarder {
+export class EventForwarder extends RepeatableWork {
   readonly #collections: AlarmCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
-  readonly #work: RepeatableWork
   #cursor: Cursor | undefined
 
   constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
-    this.#collections = collections
-    this.#engine = engine
-    this.#logger = logger
-    this.#work = new RepeatableWork({
+    super({
       work: () => this.#forwardAll(),
       later: machineTimers.later,
       retryMs: RETRY_MS,
       failed: (error) => {
-        if (!this.#work.isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+        if (!this.isStopped) logger?.error(`alarm events could not be passed to the engine: ${messageOf(error)}`)
       },
     })
-  }
-
-  wake(): void {
-    this.#work.wake()
-  }
-
-  stop(): Promise<void> {
-    return this.#work.stop()
-  }
-
-  idle(): Promise<void> {
-    return this.#work.idle()
+    this.#collections = collections
+    this.#engine = engine
+    this.#logger = logger
   }
 
   get position(): number | undefined {
@@ -59,7 +46,7 @@ export class EventForwarder {
       const { position, version }: Cursor = (this.#cursor ??= await this.#stored())
       const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
-      if (last === undefined || this.#work.isStopped) return
+      if (last === undefined || this.isStopped) return
       // skip events beyond the hop limit
       const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
       const results = await Promise.allSettled(events.map((event, i) => this.#forward(engine, event, version + i)))

@@ -45,6 +45,10 @@ export class EventTail {
     this.#last = (await this.#collections.events.bounds(PARTITION)).last
   }
 
+  get last(): number {
+    return this.#last
+  }
+
   get readers(): number {
     return this.#readers
   }

@@ -1,3 +1,3 @@
 /** Exports what a host needs to run the alarms service. */
 export { alarmsRoutes } from './api.ts'
-export { createAlarmsService } from './service.ts'
+export { Alarms } from './service.ts'

@@ -202,7 +202,7 @@ export class KeyDraft {
 
   #touch(id: string): Drafted {
     const drafted = this.#drafted.get(id)
-    if (drafted === undefined) throw new Error(`the alarm ${id} was not read before it is written`)
+    if (drafted === undefined) throw new Error(`the alarm ${id} was not read before the write`)
     drafted.isTouched = true
     return drafted
   }

@@ -29,20 +29,11 @@ export interface AlarmsOptions {
   readonly logger?: Logger
 }
 
-export interface OperatedAlarmsService extends InternalAlarms {
-  keepHouse(): Promise<void>
-  idle(): Promise<void>
-}
-
 const LOOK_MS = 1000
 const LOOKS_PER_SWEEP = 3600
 const LOOKS_PER_READING = 60
 
-export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsService {
-  return new Alarms(options)
-}
-
-class Alarms implements OperatedAlarmsService {
+export class Alarms implements InternalAlarms {
   readonly #options: AlarmsOptions
   readonly #collections: AlarmCollections
   readonly #tail: EventTail
@@ -116,6 +107,10 @@ class Alarms implements OperatedAlarmsService {
     return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
   }
 
+  get eventLog(): InternalAlarms['eventLog'] {
+    return { log: this.#collections.events, last: () => this.#tail.last }
+  }
+
   async keepHouse(): Promise<void> {
     await this.#house
     this.#sweep(true)
@@ -137,7 +132,7 @@ class Alarms implements OperatedAlarmsService {
 
   #sweep(isThorough: boolean): void {
     this.#house ??= this.#sweepAll(isThorough)
-      .catch((error: unknown) => this.#report('the upkeep of alarms failed', error))
+      .catch((error: unknown) => this.#report('the maintenance of alarms failed', error))
       .finally(() => (this.#house = undefined))
   }
 

@@ -20,7 +20,7 @@ const ROUTES = [
     method: 'GET',
     path: '/audit/v1/export',
     scope: 'admin',
-    summary: 'All entries, a line of JSON each',
+    summary: 'All entries, one line of JSON each',
     query: FILTER,
     produces: [NDJSON_MEDIA_TYPE],
     handler: ({ api, query, reply }) => sendLines(reply, api.exported(query)),

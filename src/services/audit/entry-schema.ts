@@ -9,7 +9,7 @@ export const EntrySchema = Type.Object(
     id: Text,
     time: Type.String({ description: 'ISO 8601' }),
     user: Type.String({ description: 'key, or subject of a token' }),
-    address: Type.Optional(Type.String({ description: 'IP of the client; absent: a job of the host' })),
+    address: Type.Optional(Type.String({ description: 'IP address of the client; absent for jobs of the host' })),
     method: Type.Optional(Text),
     path: Type.String({ description: 'path of the request, or jobs/<type>/<id>' }),
     request: Type.Optional(Type.String({ description: 'id of the request in the log' })),
@@ -20,11 +20,11 @@ export const EntrySchema = Type.Object(
         change: Type.Enum(['created', 'changed', 'removed']),
         difference: Type.Array(
           Type.Object({
-            path: Type.String({ description: 'JSON pointer into the document; empty: all of it' }),
+            path: Type.String({ description: 'JSON pointer into the document; empty: the whole document' }),
             from: Type.Optional(Type.Unknown()),
             to: Type.Optional(Type.Unknown()),
           }),
-          { description: 'secrets are masked, and long values cut' },
+          { description: 'with masked secrets and truncated long values' },
         ),
       }),
     ),
@@ -46,8 +46,8 @@ export const FILTER = {
 }
 export const PAGED = {
   ...FILTER,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'maximum number; default 100' })),
-  after: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'page size; default 100' })),
+  after: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page' })),
 }
 const QuerySchema = Type.Object(PAGED)
 export interface AuditQuery extends Partial<Decoded<typeof QuerySchema>> {}

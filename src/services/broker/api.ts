@@ -116,7 +116,7 @@ function toResource(path: '/resources/:id' | '/resources/:id/events', summary: s
 
 const ROUTES = [
   toResource('/resources/:id/events', 'Post a message of a resource, or an array'),
-  toResource('/resources/:id', 'The same, at its old place'),
+  toResource('/resources/:id', 'The same, at a deprecated path'),
   route({
     ...posts,
     path: '/messages',
@@ -145,7 +145,7 @@ const ROUTES = [
   route({
     ...read,
     path: '/resources/:id/messages',
-    summary: 'The last messages, newest first; at most 100',
+    summary: 'The newest messages, newest first; at most 100',
     query: LIMIT,
     answers: { 200: Type.Array(MessageSchema) },
     handler: ({ api, params, query }) => api.messages.last(params.id, 'events', query.limit),
@@ -183,7 +183,7 @@ const ROUTES = [
   route({
     ...read,
     path: '/resources/:id/series/:metric',
-    summary: 'A series, in groups or as it is; at most 2,000 points, and then a link to the next',
+    summary: 'A series, raw or in groups; at most 2,000 points, with a link to the next ones',
     query: SERIES,
     answers: { 200: SeriesSchema },
     handler: async ({ api, params: { id, metric }, query: { aggregates = [], ...query }, request, reply }) => {
@@ -198,7 +198,7 @@ const ROUTES = [
   route({
     ...read,
     path: '/resources/:id/series/:metric/raw',
-    summary: 'A series as it is, in pages of 2,000 or `limit`',
+    summary: 'A raw series, in pages of 2,000 or `limit` points',
     query: PAGE,
     produces: ['application/json', HAL_MEDIA_TYPE],
     answers: { 200: HalSchema },
@@ -227,7 +227,7 @@ const ROUTES = [
   route({
     ...read,
     path: '/resources/:id/series/:metric/last',
-    summary: 'The newest samples of a series, newest first; one unless `limit` says more',
+    summary: 'The newest samples of a series, newest first; a single one unless `limit` is set',
     query: { ...UNTIL, ...LIMIT },
     answers: { 200: SeriesSchema },
     handler: ({ api, params, query }) => api.series.latest(params.id, params.metric, query),
@@ -236,7 +236,7 @@ const ROUTES = [
     method: 'POST',
     path: '/series/query',
     scope: 'read',
-    summary: 'A series over several resources, or several such',
+    summary: 'One or more series over several resources',
     body: unread(Type.Union([SeriesQueryBody.schema, SeriesQueryList.schema])),
     answers: { 200: Type.Union([QueriedSchema, Type.Array(QueriedSchema)]) },
     handler: ({ api, request }) => api.series.query(request.body),
@@ -245,7 +245,7 @@ const ROUTES = [
     method: 'DELETE',
     path: '/resources/:id/messages',
     scope: 'operate',
-    summary: 'Forget the stored messages of a resource; its series stay',
+    summary: 'Delete the stored messages of a resource, but not its series',
     answers: removed,
     handler: async ({ api, params: { id } }) => {
       await api.series.remove({ resource: id, only: 'messages' })
@@ -280,7 +280,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
     route({
       ...stream,
       path: `/resources/:id/${name}`,
-      summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
+      summary: `The newest ${name}, or, selected with Accept, a stream of new ${name}; for WebSockets see ${name}/subscribe and ${name}/publish`,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
       // a socket on the path of events posts them
@@ -310,7 +310,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       path,
       summary: `WebSocket: ${summary}`,
       query: query as typeof RESUMING,
-      answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
+      answers: { 101: Type.Null({ description: 'the connection is now a WebSocket' }) },
       server: { exposeHeadRoute: false, wsHandler, config },
       handler: ({ reply }) =>
         reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: request an upgrade' }),
@@ -323,7 +323,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       ...stream,
       path: '/messages',
       summary:
-        'All messages as they come, a line of JSON each; a reader that is too slow loses some and gets their number',
+        'All messages as they arrive, one line of JSON each; a slow reader loses messages and receives their number',
       produces: produces.slice(1),
       server: { exposeHeadRoute: false },
       handler: ({ api, query, request, reply }) => {
@@ -334,14 +334,19 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
         return sendStream({ query, request, reply, form, streaming, subscribe })
       },
     }),
-    socket('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'), subscribing),
+    socket('/resources/:id/events/subscribe', 'messages as they arrive', sockets.subscribe('events'), subscribing),
     socket('/resources/:id/events/publish', 'post messages', sockets.publish('events'), { scope: 'device' }),
-    socket('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'), {
+    socket('/resources/:id/commands/subscribe', 'commands as they arrive', sockets.subscribe('commands'), {
       ...subscribing,
       config: { orDevice: true },
     }),
     socket('/resources/:id/commands/publish', 'send commands', sockets.publish('commands'), { scope: 'operate' }),
-    socket('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'), subscribing),
+    socket(
+      '/resources/:id/socket',
+      'messages of one resource as they arrive',
+      sockets.subscribe('events'),
+      subscribing,
+    ),
     socket('/socket', 'post messages of many resources, each with its `resource`', sockets.publish('events'), {
       scope: 'device',
     }),

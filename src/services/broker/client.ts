@@ -38,7 +38,7 @@ function postingClient(http: Http): PostingApi {
 }
 
 function refuseHops(hops: number | undefined): void {
-  if (hops !== undefined) throw new AppError('VALIDATION', 'hops is known inside a host only; leave it out')
+  if (hops !== undefined) throw new AppError('VALIDATION', 'hops is known only inside a host; omit it')
 }
 
 function messageClient(http: Http): MessageApi {
@@ -76,7 +76,7 @@ function seriesClient(http: Http): SeriesApi {
       const path = pathOf`/resources/${resource}`
       if (only === 'messages') {
         if (from !== undefined || until !== undefined || metrics !== undefined) {
-          const text = 'over HTTP messages are removed alone only all at once; leave out range and metrics'
+          const text = 'over HTTP, removing only messages removes all of them; omit range and metrics'
           throw new AppError('VALIDATION', text)
         }
         await http.json('DELETE', `${path}/messages`)

@@ -32,12 +32,14 @@ export interface BrokerService {
 
 /** The service as the host and neighbouring services use it. */
 export interface InternalBroker extends BrokerService {
+  as(caller: Caller): MqttBrokerApi
   /**
    * Resolves when all earlier posts can be read. Rules call this before they read, because they receive a message
    * before its poster gets a response (BROKER-2). Rejects with `STORE`, as reads do.
    */
   readable(): Promise<void>
   readonly importing: SeriesImport
+  readonly intake: BatchIntake
   /** Returns the issues for which a post or command with this body would be rejected, whatever the resource. */
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to date with the log, and resumes unfinished work. The signal aborts when streams must end. */
@@ -51,6 +53,8 @@ export interface InternalBroker extends BrokerService {
   follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
+  /** Deletes what is kept for MQTT clients about a resource. */
+  resourceRemoved(resource: string): Promise<void>
 }
 
 /** Appends recorded samples to series only. Rules and subscribers do not receive them. */
@@ -59,6 +63,22 @@ export interface SeriesImport {
   begin(): Promise<void>
   /** Appends at most 100,000 samples; they are durable and readable when it resolves. Creates missing resources. */
   append(samples: readonly Sample[]): Promise<void>
+}
+
+/** Takes the messages of a connector, as posts of single messages. */
+export interface BatchIntake {
+  /** Reads a message that names its `resource`. Throws `VALIDATION` with all problems, as a post does. */
+  read(message: unknown, options?: Pick<PostOptions, 'badTime' | 'identityIgnores'>): ReadMessage
+  /**
+   * Commits messages, at least one, as one unit with the writes. Of a tenant with several partitions, the writes follow
+   * the messages.
+   */
+  commit(messages: readonly ReadMessage[], writes: readonly Write[]): Promise<void>
+}
+
+/** A message that passed the checks of a post. */
+export interface ReadMessage {
+  readonly arrived: number
 }
 
 /** A request to the broker of another partition, as plain JSON. */
@@ -104,6 +124,16 @@ export interface BrokerGauges {
    * number of messages that took the time of their arrival, because their timestamp was too far from the host's clock
    */
   readonly badTime: number
+  /** number of sessions of MQTT clients that are kept, connected or not */
+  readonly sessions: number
+  /** number of commands that wait for the acknowledgements of these clients */
+  readonly pending: number
+  /** number of commands that were dropped because too many waited for a client */
+  readonly pendingDropped: number
+  /** number of retained messages */
+  readonly retained: number
+  /** number of retained messages that were dropped because there were too many */
+  readonly retainedDropped: number
 }
 
 /** The timestamps of live messages that are accepted, relative to the host's clock. */
@@ -120,6 +150,24 @@ export interface BrokerApi {
   readonly messages: MessageApi
   readonly streams: StreamApi
   readonly series: SeriesApi
+}
+
+/** The API of clients over MQTT. */
+export interface MqttBrokerApi extends BrokerApi {
+  /** absent: a tenant in several partitions has none */
+  readonly retained?: RetainedApi | undefined
+}
+
+/** The retained messages of topics. */
+export interface RetainedApi {
+  /** Posts a body, and retains its last message. */
+  publish(resource: string, channel: Channel, body: unknown, options?: Pick<PostOptions, 'badTime'>): Promise<Posted>
+  last(resource: string, channel: Channel): Promise<BrokerMessage | undefined>
+  /** Returns the resources with a retained event. */
+  resources(): readonly string[]
+  /** Whether a message of a stream was published with `retain`. */
+  isRetained(message: BrokerMessage): boolean
+  clear(resource: string, channel: Channel): Promise<void>
 }
 
 export type Channel = 'events' | 'commands'

@@ -1,11 +1,12 @@
 /** The API of a device: it posts messages of its own resources, and reads their commands. */
 import { type FeedReader, isPlainObject, type KeyResources } from '#kernel'
 import { type LookUp, type NamedResource, requireOwn } from '#services/shared'
-import type { BrokerApi, BrokerMessage, StreamedMessage } from './contract.ts'
+import type { BrokerMessage, MqttBrokerApi, RetainedApi, StreamedMessage } from './contract.ts'
 
-export function deviceApi(api: BrokerApi, own: KeyResources, lookUp: LookUp): BrokerApi {
+export function deviceApi(api: MqttBrokerApi, own: KeyResources, lookUp: LookUp): MqttBrokerApi {
   const check = (named: readonly NamedResource[]) => requireOwn(own, named, lookUp)
   const one = (resource: string) => check([{ path: '', resource }])
+  const { retained } = api
   return {
     ...api,
     posting: {
@@ -22,6 +23,21 @@ export function deviceApi(api: BrokerApi, own: KeyResources, lookUp: LookUp): Br
         return api.messages.last(resource, ...more)
       },
     },
+    ...(retained && {
+      retained: {
+        publish: async (resource, channel, ...post) => {
+          if (channel === 'events') await one(resource)
+          return retained.publish(resource, channel, ...post)
+        },
+        last: (...topic) => retained.last(...topic),
+        resources: () => retained.resources(),
+        isRetained: (message) => retained.isRetained(message),
+        clear: async (resource, channel) => {
+          if (channel === 'events') await one(resource)
+          await retained.clear(resource, channel)
+        },
+      } satisfies RetainedApi,
+    }),
     streams: {
       firehose: (options) => api.streams.firehose(options),
       subscribe: (resource, channel, options) => {

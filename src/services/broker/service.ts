@@ -6,7 +6,8 @@ import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
-  BrokerApi,
+  BatchIntake,
+  MqttBrokerApi,
   BrokerGauges,
   BrokerQuestion,
   Channel,
@@ -20,6 +21,9 @@ import type {
 } from './contract.ts'
 import { deviceApi } from './device-api.ts'
 import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
+import { DeviceSessions, type SessionKeys } from './kept/device-sessions.ts'
+import type { KeptForClients } from './kept/kept-for-clients.ts'
+import { RetainedMessages } from './kept/retained-messages.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
 import type { Projected } from './posting/log-entry.ts'
@@ -49,6 +53,8 @@ export interface BrokerDependencies {
   readonly commands?: () => CommandOutbox | undefined
   /** absent: the tenant is not partitioned */
   readonly partition?: BrokerPartition | undefined
+  /** absent: no sessions of clients are kept */
+  readonly keys?: SessionKeys | undefined
   readonly limits?: Partial<IngestLimits>
   readonly lag?: Partial<LagLimits>
   /** Returns an upper bound for message numbers in the streams of earlier hosts. Default: 0. */
@@ -65,13 +71,18 @@ export const SWEEP_MS = 30_000
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
-export function createBrokerService(dependencies: BrokerDependencies): InternalBroker {
+export interface HostedBroker extends InternalBroker {
+  /** undefined for a tenant in several partitions */
+  readonly kept: KeptForClients | undefined
+}
+
+export function createBrokerService(dependencies: BrokerDependencies): HostedBroker {
   return new Broker(dependencies)
 }
 
-class Broker implements InternalBroker {
+class Broker implements HostedBroker {
   readonly #dependencies: BrokerDependencies
-  readonly #api: BrokerApi
+  readonly #api: MqttBrokerApi
   readonly #streams: Streams
   readonly #log: TenantLog
   readonly #queue: IngestQueue
@@ -80,6 +91,7 @@ class Broker implements InternalBroker {
   readonly #keys: PostKeys
   readonly #effects: EffectLedger
   readonly #posting: Posting
+  readonly kept: KeptForClients | undefined
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
   #accepted = 0
@@ -102,6 +114,7 @@ class Broker implements InternalBroker {
     })
     const lag = new ReaderLag(elapsed ?? machineTimers.elapsed)
     log.pruner.followers = async (atRest) => lag.floor(await this.#projector.reached(atRest))
+    this.kept = partition === undefined ? this.#keptForClients() : undefined
     this.#keys = new PostKeys(store)
     this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) =>
@@ -122,13 +135,14 @@ class Broker implements InternalBroker {
       keys: this.#keys,
       effects: this.#effects,
       outbox: commands,
+      kept: this.kept,
       partition,
       readable: () => this.#localReadable(),
       bounds: dependencies.bounds ?? NO_BOUNDS,
       now,
     })
     const { series, queryMessages } = createSeries({ store, now })
-    const [recent, inStep] = [this.#recent, this.#inStep]
+    const [recent, inStep, retained] = [this.#recent, this.#inStep, this.kept?.retained]
     this.#api = {
       posting: this.#posting,
       messages: {
@@ -146,10 +160,17 @@ class Broker implements InternalBroker {
         // runs in step, since earlier posts would otherwise reach series after the removal
         remove: inStep(series.remove),
       },
+      retained: retained && {
+        publish: (...post) => this.#posting.retain(...post),
+        last: (...topic) => retained.last(...topic),
+        resources: () => retained.resources(),
+        isRetained: (message) => retained.isRetained(message),
+        clear: (...topic) => this.#posting.clear(...topic),
+      },
     }
   }
 
-  as({ rights }: Caller): BrokerApi {
+  as({ rights }: Caller): MqttBrokerApi {
     return rights?.resources === undefined ? this.#api : deviceApi(this.#api, rights.resources, this.#lookUp)
   }
 
@@ -169,6 +190,10 @@ class Broker implements InternalBroker {
     },
   }
 
+  get intake(): BatchIntake {
+    return this.#posting.intake
+  }
+
   check(channel: Channel, body: unknown): readonly Issue[] {
     const now = this.#dependencies.now()
     return refusedBy(() => (channel === 'events' ? readPost : readCommand)('any', body, {}, now))
@@ -183,7 +208,14 @@ class Broker implements InternalBroker {
     return followed(this.#streams, request, signal)
   }
 
+  async resourceRemoved(resource: string): Promise<void> {
+    this.kept?.sessions.forgetResource(resource)
+    await this.kept?.retained.forgetResource(resource)
+  }
+
   async start(closing?: AbortSignal): Promise<void> {
+    await this.kept?.sessions.start()
+    await this.kept?.retained.start()
     await this.#projector.open()
     this.#streams.passed((await this.#log.log.bounds(PARTITION)).last)
     closing?.addEventListener('abort', () => this.#streams.end(), { once: true })
@@ -201,13 +233,37 @@ class Broker implements InternalBroker {
     await this.#queue.idle()
     await this.#projector.idle()
     await this.#recent.sweep()
+    await this.kept?.sessions.stop()
+    await this.kept?.retained.idle()
     this.#streams.end()
   }
 
   gauges(): BrokerGauges {
     const { readers: subscribers, dropped } = this.#streams
     const [accepted, unreadable, badTime] = [this.#accepted, this.#unreadable, this.#badTime]
-    return { accepted, queued: this.#queue.size, subscribers, dropped, unreadable, badTime }
+    const { sessions, retained } = this.kept ?? {}
+    return {
+      accepted,
+      queued: this.#queue.size,
+      subscribers,
+      dropped,
+      unreadable,
+      badTime,
+      sessions: sessions?.size ?? 0,
+      pending: sessions?.waiting ?? 0,
+      pendingDropped: sessions?.dropped ?? 0,
+      retained: retained?.size ?? 0,
+      retainedDropped: retained?.dropped ?? 0,
+    }
+  }
+
+  #keptForClients(): KeptForClients {
+    const { store, now, keys = NO_KEYS } = this.#dependencies
+    const report = (what: string): void => this.#report(what)
+    return {
+      sessions: new DeviceSessions({ store, keys, now, report }),
+      retained: new RetainedMessages(store, report),
+    }
   }
 
   #report(what: string): void {
@@ -233,6 +289,7 @@ class Broker implements InternalBroker {
     await this.#projector.idle()
     await this.#recent.sweep()
     await this.#log.pruner.prune(true)
+    await this.kept?.sessions.sweep()
     // the first partition does this for all partitions
     if ((partition?.number ?? 0) === 0) {
       await this.#keys.sweep(time)
@@ -261,13 +318,13 @@ class Broker implements InternalBroker {
     this.#badTime += badTime
     const { tenant, logOddity } = this.#dependencies
     for (const { resource, metric, digits } of unread) {
-      const why = 'it has more digits than a number keeps: it stays in the message, but rules and series do not have it'
+      const why = 'it has more digits than a number can represent: it stays in the message, but not in rules and series'
       const about = `${tenant} ${resource} ${metric}`
       logOddity?.('a whole number is unreadable', about, { tenant, resource, metric, value: digits, why })
     }
     for (const { resource, claim } of badTimes) {
-      const why = 'it is too far from the clock of this host: the message has the time of its arrival'
-      logOddity?.('a timestamp is not taken', `${tenant} ${resource}`, { tenant, resource, timestamp: claim, why })
+      const why = 'it is too far from the clock of this host: the message gets its time of arrival'
+      logOddity?.('a timestamp was replaced', `${tenant} ${resource}`, { tenant, resource, timestamp: claim, why })
     }
   }
 
@@ -317,12 +374,19 @@ class Broker implements InternalBroker {
     if (oddities !== undefined && oddities.isCounted !== true) this.#logOddities(oddities)
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
-    if (channel === 'commands') for (const { resource } of arrivals) this.#committed(resource)
+    this.kept?.retained.committed(post)
+    if (channel === 'commands') {
+      for (const command of arrivals) {
+        this.kept?.sessions.committed(command)
+        this.#committed(command.resource)
+      }
+    }
     this.#streams.publish(post, position)
   }
 }
 
 const absent = (): undefined => undefined
+const NO_KEYS: SessionKeys = { mark: async () => undefined, watch: () => absent }
 
 /** ms for which an applied entry is kept */
 const LAG_MS = 120_000

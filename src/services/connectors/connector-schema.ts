@@ -178,8 +178,7 @@ function problemsOf(value: unknown): readonly Problem[] {
     const needed = isToken ? ['token'] : isKafka ? ['user', 'password'] : ['user']
     for (const name of needed) {
       if (login[name] !== undefined) continue
-      const message = `is required by the mechanism ${String(login['mechanism'] ?? 'plain').slice(0, 40)}`
-      problems.push({ at: `/connection/login/${name}`, message })
+      problems.push({ at: `/connection/login/${name}`, message: 'is required by this login' })
     }
   }
   if (isPlainObject(tls) && (tls['cert'] === undefined) !== (tls['key'] === undefined)) {
@@ -252,7 +251,7 @@ export interface RejectedRecord extends Decoded<typeof RejectedRecordSchema> {}
 
 export const REJECTED = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'default 100' })),
-  after: Type.Optional(Type.String({ description: 'items after the one with this id' })),
+  after: Type.Optional(Type.String({ description: 'items after the item with this id' })),
 }
 const RejectedQuerySchema = Type.Object(REJECTED)
 export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}

@@ -16,39 +16,16 @@
 import type { Caller } from '#kernel'
 import type { RejectedList, RejectedQuery, Sink, Source, Tested } from './connector-schema.ts'
 
-export type {
-  ConnectorStatus,
-  ConnectorType,
-  RejectedList,
-  RejectedQuery,
-  RejectedRecord,
-  Sink,
-  SinkDocument,
-  Source,
-  SourceDocument,
-  Tested,
-} from './connector-schema.ts'
-export type {
-  Connection,
-  Connector,
-  Connectors,
-  DecodedRecord,
-  Login,
-  Opening,
-  Position,
-  SinkConnection,
-  SinkRecord,
-  SourceConnection,
-  SourceOpening,
-  SourceRecord,
-  Tls,
-} from './port.ts'
+export type { RejectedList, RejectedQuery, Sink, Source, Tested } from './connector-schema.ts'
+export type { Connectors } from './port.ts'
 
 export interface ConnectorsService {
   as(caller: Caller): ConnectorsApi
 }
 
 export interface InternalConnectors extends ConnectorsService {
+  /** Call before tasks resume: their replay may fire. */
+  prepare(): Promise<void>
   /** Starts the stored connectors. */
   start(): Promise<void>
   stop(): Promise<void>

@@ -9,7 +9,7 @@
  *
  * Errors are plain: their message becomes the last error of the status, and the host retries with backoff.
  */
-import type { Json, JsonObject } from '#kernel'
+import type { AppError, Json, JsonObject } from '#kernel'
 import type { ConnectorType, SinkDocument, SourceDocument, StoredConnection, Tested } from './connector-schema.ts'
 
 /** A connection whose secrets are values. */
@@ -48,6 +48,8 @@ export interface SourceRecord {
   readonly place?: { readonly partition: string; readonly next: Json }
   /** the record as the implementation decoded it; absent: the host decodes the payload */
   readonly decoded?: DecodedRecord
+  /** why the implementation could not decode the record, which is then rejected */
+  readonly failure?: AppError
 }
 
 /** `messages` and `attributes` name their `resource`; a message may have a `timestamp` in epoch ms. */
@@ -93,6 +95,8 @@ export interface Opening<Document> {
   readonly clientId: string
   /** aborts when the connector pauses, changes or ends */
   readonly signal: AbortSignal
+  /** Rejects for a `host:port`, as named by a broker, that the host may not connect to. */
+  readonly checkAddress?: (address: string) => Promise<void>
   /** Logs what a user should know though nothing failed. */
   readonly report: (what: string) => void
 }

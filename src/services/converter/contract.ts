@@ -38,6 +38,8 @@ export interface InternalConverter extends ConverterService {
    * and to false when no converter has the topic. Rejects when the message should be sent again.
    */
   take(caller: Caller, topic: string, payload: Uint8Array): Promise<boolean>
+  /** Converts a payload without forwarding the result. `topic`: that of the payload, for the template. */
+  render(name: string, payload: unknown, topic?: string): Promise<Converted & Pick<Converter, 'identityIgnores'>>
   gauges(): ConverterGauges
 }
 

@@ -28,9 +28,9 @@ const METHODS: ReadonlyMap<string, HostMethod> = new Map<string, HostMethod>([
 const UTIL = new HostObject(METHODS)
 
 const MAX_READY = 1_000
-/** most characters of all cached templates */
+/** maximum number of characters of all cached templates */
 const MAX_READY_CHARACTERS = 16 * 1024 * 1024
-/** most characters of rendered text in an error */
+/** maximum number of characters of rendered text in an error */
 const MAX_RAW = 4_000
 
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
@@ -38,7 +38,7 @@ const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 *
 const SMALL: Partial<VelocityLimits> = { steps: 2_000, characters: 256 * 1024 }
 /** number of conversions of a template that go straight to another thread after a long conversion */
 const LONG_RUN = 15
-/** most characters of a template that compiles within the same time */
+/** maximum number of characters of a template that compiles within the same time */
 const SMALL_TEMPLATE = 20_000
 
 export interface Input {

@@ -29,7 +29,7 @@ const CONFIGURATION = {
         }),
         (topic) => {
           const message = typeof topic === 'string' ? topicFault(topic) : 'must be a topic, as text'
-          return message === undefined ? [] : [{ message, suggestion: 'write for example "gw/+/up"' }]
+          return message === undefined ? [] : [{ message, suggestion: 'write a topic such as "gw/+/up"' }]
         },
       ),
     }),
@@ -115,7 +115,7 @@ export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {
 
 export const REJECTED = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'default 100' })),
-  after: Type.Optional(Type.String({ description: 'items after the one with this id' })),
+  after: Type.Optional(Type.String({ description: 'items after the item with this id' })),
 }
 const RejectedQuerySchema = Type.Object(REJECTED)
 export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}

@@ -56,7 +56,7 @@ async function change(
 }
 
 /** Rejects a template reference that was left unresolved, since it is not an id. */
-function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
+export function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
   for (const entries of [metrics, metadata]) {
     for (const { resource } of entries) {
       if (!resource.startsWith('$') || !UNRESOLVED.test(resource)) continue
@@ -122,7 +122,7 @@ function isSample(value: Json): boolean {
 function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: number): readonly string[] {
   const warnings: string[] = []
   if (typeof timestamp === 'string' && NUMBER.test(timestamp)) {
-    warnings.push(`/metrics/${i}/timestamp is a text; leave out its quotes`)
+    warnings.push(`/metrics/${i}/timestamp is a text; remove the quotes`)
   }
   if (REFERENCE.test(resource)) {
     warnings.push(`/metrics/${i}/resource is "${resource}": the reference is unresolved`)
@@ -130,7 +130,7 @@ function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: numbe
   for (const [metric, value] of Object.entries(metrics)) {
     const path = `/metrics/${i}/${metric}`
     if (typeof value === 'string' && NUMBER.test(value)) {
-      warnings.push(`${path} is the text "${value}" instead of a number; leave out its quotes`)
+      warnings.push(`${path} is the text "${value}" instead of a number; remove the quotes`)
     } else if (typeof value === 'string' && REFERENCE.test(value)) {
       warnings.push(`${path} is "${value}": the reference is unresolved`)
     } else if (value === null || isPlainObject(value) || Array.isArray(value)) {
@@ -144,7 +144,7 @@ function repeated(metrics: Converted['metrics']): readonly string[] {
   const seen = new Set<string>()
   for (const { resource } of metrics) {
     if (seen.has(resource)) {
-      return [`several entries are of "${resource}": they are stored without notifying rules; merge them`]
+      return [`several entries have the resource "${resource}": they are stored without notifying rules; merge them`]
     }
     seen.add(resource)
   }

@@ -1,4 +1,4 @@
 /** Everything a host needs to offer the converter service. */
 export { converterErrorBody, converterRoutes } from './api.ts'
-export { createConverterService } from './service.ts'
+export { ConverterService } from './service.ts'
 export { previewOf } from './forwarding.ts'

@@ -4,7 +4,7 @@ import { AppError, messageOf } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store } from '#storage'
 import type { RejectedList, RejectedPayload, RejectedQuery } from './converter-schema.ts'
 
-/** most rejected payloads per converter; beyond that, payloads that cannot be converted are not acknowledged */
+/** maximum number of rejected payloads per converter; beyond that, payloads that cannot be converted are not acknowledged */
 export const MAX_REJECTED = 1_000
 const MAX_PAGE = 1_000
 
@@ -37,7 +37,7 @@ export class RejectedPayloads {
     const found = await this.#records.get(id)
     if (found !== undefined) {
       if (found.value.payload === rejection.payload) return id
-      throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another payload; choose a new one')
+      throw new AppError('CONFLICT', 'Idempotency-Key: the key was used for another payload; use a new one')
     }
     if ((await this.#records.count(ofConverter(rejection.converter))) >= MAX_REJECTED) {
       const text = `the converter has the maximum of ${MAX_REJECTED} rejected payloads; retry or delete them`

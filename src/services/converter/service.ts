@@ -21,8 +21,9 @@ import {
   type Retried,
   type Tested,
 } from './converter-schema.ts'
-import { forward, type Neighbours, previewOf } from './forwarding.ts'
+import { forward, type Neighbours, previewOf, refuseUnresolved } from './forwarding.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
+import { wildcardsOf } from './topics.ts'
 
 export interface ConverterDependencies extends Neighbours {
   readonly tenant: string
@@ -37,11 +38,7 @@ export interface ConverterDependencies extends Neighbours {
 /** Errors caused by the payload itself, which would occur again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
-  return new Service(dependencies)
-}
-
-class Service implements InternalConverter {
+export class ConverterService implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads
@@ -123,6 +120,15 @@ class Service implements InternalConverter {
       })
     }
     return fitting.length > 0
+  }
+
+  async render(name: string, payload: unknown, topic = ''): ReturnType<InternalConverter['render']> {
+    const converter = await this.#converters.used(name)
+    const { mqtt, identityIgnores } = converter
+    const wildcards = mqtt && wildcardsOf(mqtt.topic, topic)
+    const converted = await this.#inTurn(converter, { payload, ...(wildcards && { topic: wildcards }) })
+    refuseUnresolved(converted)
+    return { ...converted, ...(identityIgnores && { identityIgnores }) }
   }
 
   gauges(): ConverterGauges {

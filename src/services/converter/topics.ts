@@ -11,7 +11,7 @@ export function topicFault(filter: string): string | undefined {
   const isWell = levels.every((level, i) => {
     return level === '+' || (level === '#' && i === levels.length - 1) || !/[+#]/.test(level)
   })
-  if (!isWell) return 'has a wildcard that is not a level of its own, or "#" before its end'
+  if (!isWell) return 'has a wildcard that is not a whole level, or "#" before its end'
   const [first = ''] = levels
   if (OWN.has(first) || first.startsWith('$')) return 'is a topic of the broker'
   return first === '#' || first === '+' ? 'begins with a wildcard; name the first level' : undefined

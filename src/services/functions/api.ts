@@ -94,7 +94,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       path: paths.all,
       aliases: [`${paths.all}/`],
       scope: 'author',
-      summary: `Make a version of one of the ${type} of its assets`,
+      summary: `Create a version of one of the ${type} from assets`,
       query: { ...CREATE_QUERY, ...WAITING },
       answers: { 201: ChangeSchema, 202: ChangeSchema },
       ...UPLOAD,
@@ -136,7 +136,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
         method: 'DELETE',
         path,
         scope: 'author',
-        summary: `Deprecate or take away ${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`,
+        summary: `Deprecate or remove ${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`,
         query: { ...REMOVE_QUERY, ...WAITING },
         answers: { 200: RemovalSchema, 202: RemovalSchema },
         handler: async ({ api, params: { name, version }, query, request, reply }) => {
@@ -152,7 +152,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.one}/protect`,
       scope: 'author',
-      summary: `Let the owner alone read the assets of all versions of one of the ${type}`,
+      summary: `Protect the assets of all versions of one of the ${type}: only the owner can read them`,
       query: PROTECT_QUERY,
       answers: { 200: RemovalSchema },
       handler: async ({ api, params, query, request }) =>
@@ -162,7 +162,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.version}/protect`,
       scope: 'author',
-      summary: `Let the owner alone read the assets of one version of one of the ${type}`,
+      summary: `Protect the assets of one version of one of the ${type}: only the owner can read them`,
       query: PROTECT_QUERY,
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name, version }, query, request }) => {
@@ -190,7 +190,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.version}/rebuild`,
       scope: 'operate',
-      summary: 'Build, deploy and verify a version once more, as far as it needs that',
+      summary: 'Build, deploy and verify a version again, as far as needed',
       query: { ...REBUILD_QUERY, ...WAITING },
       answers: { 200: RebuildSchema, 202: RebuildSchema },
       handler: ({ api, params: { name, version }, query, request, reply }) => {
@@ -205,7 +205,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.version}/verify`,
       scope: 'operate',
-      summary: 'Ask a version whether it is well',
+      summary: 'Check the health of a version',
       query: { ...VERIFY_QUERY, ...WAITING },
       answers: { 200: ChangeSchema, 202: ChangeSchema },
       handler: ({ api, params: { name, version }, query, reply }) => {
@@ -217,7 +217,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       method: 'PATCH',
       path: `${paths.version}/metadata`,
       scope: 'author',
-      summary: 'Change the metadata of a version, also of a published one',
+      summary: 'Change the metadata of a version, even a published one',
       query: COMMENTED,
       body: metadataOf(type),
       answers: { 200: SingleSchema },
@@ -230,7 +230,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
             method: 'PATCH',
             path: `${paths.version}/interface`,
             scope: 'author',
-            summary: 'Document the interface of a plug; also of one that is published',
+            summary: 'Document the interface of a plug, even a published one',
             query: COMMENTED,
             body: Documentation,
             answers: { 200: SingleSchema },
@@ -242,7 +242,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
     route({
       ...READ,
       path: `${paths.version}/log`,
-      summary: 'The last lines that its processes wrote on this host',
+      summary: 'The last log lines of its processes on this host',
       answers: { 200: LogSchema },
       handler: async ({ api, params: { name, version } }) => {
         const lines = await api.log(name, version)
@@ -316,14 +316,14 @@ function assetRoutes(type: FunctionType) {
   const files = [
     {
       path: `${paths.version}/content/*` as const,
-      read: 'One asset of a version, or what is below a path',
+      read: 'One asset of a version, or the assets below a path',
       write: 'Add or replace one asset of a draft',
       pathOf: byPath,
     },
     ...ASSET_ROLES.map((role) => ({
       path: `${paths.version}/${role}` as const,
-      read: `The asset of a version that is its ${role}`,
-      write: `Replace the asset of a draft that is its ${role}`,
+      read: `The ${role} asset of a version`,
+      write: `Replace the ${role} asset of a draft`,
       pathOf: (api: FunctionsApi, { name, version }: OfVersion) => api.pathOf(name, version, role),
     })),
   ]
@@ -360,7 +360,7 @@ function assetRoutes(type: FunctionType) {
     route({
       method: 'DELETE',
       path: `${paths.version}/content/*`,
-      summary: 'Take one asset of a draft away',
+      summary: 'Remove one asset of a draft',
       ...CHANGING,
       handler: ({ api, params: { name, version, '*': path }, query, reply }) =>
         sendChange(api, reply, query, api.removeAsset(name, version, path, query)),
@@ -404,7 +404,7 @@ function tagRoutes(type: FunctionType) {
         method: 'DELETE',
         path: `${path}/tags`,
         scope: 'author',
-        summary: `Take all tags of ${what} away`,
+        summary: `Remove all tags of ${what}`,
         query,
         answers: { 200: TagListSchema },
         handler: async ({ api, params: { name, version }, query: { scope } }) => {
@@ -435,7 +435,7 @@ function tagRoutes(type: FunctionType) {
         method: 'DELETE',
         path: `${path}/tags/:tag`,
         scope: 'author',
-        summary: `Take a tag of ${what} away`,
+        summary: `Remove a tag of ${what}`,
         answers: { 200: TagOneSchema },
         handler: async ({ api, params: { name, version, tag } }) => {
           const found = oneTag(await api.tags(name, version, 'any'), tag)

@@ -193,18 +193,18 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
   if (project?.['workspaces'] !== undefined) throw new BuildRefusal('package.json may not have workspaces')
   if (wanted.length === 0) return undefined
   if (assets.has('npm-shrinkwrap.json'))
-    throw new BuildRefusal('npm-shrinkwrap.json is not read; call it package-lock.json')
+    throw new BuildRefusal('npm-shrinkwrap.json is not supported; rename it to package-lock.json')
   const lock = jsonOf(assets, 'package-lock.json')
   if (lock === undefined) {
     throw new BuildRefusal(
-      `package.json names ${wanted.join(', ')}, and nothing locks it: add the package-lock.json that npm install makes`,
+      `package.json requires ${wanted.join(', ')} without a lock: add the package-lock.json of npm install`,
     )
   }
   const { packages, lockfileVersion } = lock
   // lock files of version 1 may list packages without a digest
   if (!isPlainObject(packages) || lockfileVersion === 1) {
     throw new BuildRefusal(
-      'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer, with lockfileVersion 2 or 3',
+      'package-lock.json has version 1, or lacks "packages": write it with npm 7 or newer, with lockfileVersion 2 or 3',
     )
   }
   for (const [path, entry] of Object.entries(packages)) {
@@ -219,10 +219,10 @@ const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 function lockProblem(path: string, entry: unknown): string | undefined {
   if (!isPlainObject(entry)) return 'is not an object'
   const { name, version, resolved, integrity, link, inBundle } = entry
-  if (link === true) return 'is a link, and only packages of a registry are installed'
+  if (link === true) return 'is a link, but only packages of a registry are installed'
   // without a version, npm would choose one itself
   if (typeof version !== 'string' || valid(version) === null) return 'has no version; write one such as 1.2.3'
-  if (name !== undefined && (typeof name !== 'string' || !PACKAGE.test(name))) return 'has a name that no package has'
+  if (name !== undefined && (typeof name !== 'string' || !PACKAGE.test(name))) return 'has an invalid package name'
   // bundled, hence part of the package that contains it
   if (inBundle === true && resolved === undefined && /\/node_modules\//.test(path)) return undefined
   // npm can omit the address, and replaces it when the operator configured a registry

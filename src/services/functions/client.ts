@@ -85,7 +85,10 @@ function clientOf(http: Http, type: FunctionType): FunctionsApi {
     create: (assets, { manifest, ...query } = {}) => {
       const body = manifest === undefined ? upload(assets) : { body: manifest }
       if (manifest !== undefined && assets.size > 0)
-        throw new AppError('VALIDATION', 'assets and a manifest beside them cannot be sent at once: put it among them')
+        throw new AppError(
+          'VALIDATION',
+          'assets and a separate manifest cannot be sent together: add the manifest to the assets',
+        )
       return change('POST', all, { ...body, query })
     },
     list: async ({ exactName, ...query }) => {
@@ -103,7 +106,7 @@ function clientOf(http: Http, type: FunctionType): FunctionsApi {
     asset: (name, version, path) => bytes(assetPath(ofName(name, version), path)),
     pathOf: async (name, version, role) => {
       const found = (await files(`${ofName(name, version)}/${role}`)).find((one) => one.role === role)
-      if (found === undefined) throw new AppError('NOT_FOUND', `'${name}@${version}' has no asset that is its ${role}`)
+      if (found === undefined) throw new AppError('NOT_FOUND', `'${name}@${version}' lacks the ${role} asset`)
       return found.path
     },
     putAssets: (name, version, assets, query = {}) =>

@@ -208,5 +208,5 @@ function refuseOther(record: FunctionRecord, manifest: Manifest): void {
   const fixed = (['name', 'runtime'] as const).find((key) => manifest[key] !== record.manifest[key])
   const isOther = fixed !== undefined || (manifest.version ?? record.version) !== record.version
   if (isOther)
-    throw new AppError('VALIDATION', `the ${fixed ?? 'version'} of a function stays as it is; create another one`)
+    throw new AppError('VALIDATION', `the ${fixed ?? 'version'} of a function cannot change; create another function`)
 }

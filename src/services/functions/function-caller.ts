@@ -57,7 +57,7 @@ export class FunctionCaller {
     const problem = problemOf(runtime, pool)
     if (pool === undefined || problem !== undefined) throw new AppError('PLUG_FAILED', problem ?? 'functions are off')
     const { digest } = record.build ?? {}
-    if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
+    if (digest === undefined) throw new AppError('PLUG_FAILED', 'it has not been built')
     if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(record)
     const program = this.#programs.get(record) ?? (await this.#makeProgram(record, runtime, digest))
     if (onStart !== undefined && !pool.has(program)) onStart()
@@ -126,7 +126,7 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
     if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // processes with the former secrets become idle and end
+    // processes with the previous secrets become idle and end
     else this.#secretive.set(key, program.key)
     return program
   }
@@ -145,18 +145,20 @@ export class FunctionCaller {
     const missing = names.filter((name) => !secrets.values.has(name))
     if (missing.length === 0) return secrets
     const all = missing.map((name) => `"${name}"`).join(', ')
-    throw new AppError('PLUG_FAILED', `the vault has no secret ${all}, which its manifest names; put it there first`)
+    throw new AppError('PLUG_FAILED', `the vault lacks the secret ${all} of its manifest; store it first`)
   }
 }
 
 function problemOf(runtime: Runtime, pool: ProcessPool | undefined): string | undefined {
   if (pool === undefined) return 'functions are off on this host'
-  if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
-  return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
+  if (runtime.harness === undefined) return `this host cannot run functions for ${runtime.name}`
+  return pool.runs(runtime.language)
+    ? undefined
+    : `this host does not run functions for ${runtime.name}; /health states the reason`
 }
 
 function harnessOf({ name, harness }: Runtime): NonNullable<Runtime['harness']> {
-  if (harness === undefined) throw new AppError('PLUG_FAILED', `nothing on this host runs functions for ${name}`)
+  if (harness === undefined) throw new AppError('PLUG_FAILED', `this host cannot run functions for ${name}`)
   return harness
 }
 

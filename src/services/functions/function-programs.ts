@@ -54,7 +54,8 @@ export class FunctionPrograms {
     this.#listeners.set(tenant, onLine)
     return {
       pool: async () => {
-        if (isClosed) throw new AppError('CLOSED', 'the services of the tenant stop: no function is called any more')
+        if (isClosed)
+          throw new AppError('CLOSED', 'the services of the tenant are stopping: functions are no longer called')
         return (await this.#open()).pool
       },
       close: async () => {

@@ -95,7 +95,7 @@ export function ownerOf({ owner, createdBy }: FunctionRecord): string {
 export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
-    throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
+    throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: only ${ownerOf(record)} can read its assets`)
 }
 
 export function isRunning({

@@ -58,14 +58,14 @@ function timeBy(now: Clock) {
 }
 
 const limit = Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_LIMIT }))
-const page = Type.Optional(Type.Integer({ minimum: 0, description: 'pages to leave out' }))
-const ofName = word('with * and ?; case does not count')
+const page = Type.Optional(Type.Integer({ minimum: 0, description: 'number of pages to skip' }))
+const ofName = word('pattern with * and ?, in any letter case')
 const SHOWN = ['inline', 'embed', 'none'] as const
 
 export const TAGS_SHOWN = {
   showTags: Type.Optional(
     Type.Enum(SHOWN, {
-      description: 'tags in the manifest (default), their names there and tags in _embedded, or names alone',
+      description: 'tags in the manifest (default), their names there and tags in _embedded, or only names',
     }),
   ),
 }
@@ -85,18 +85,18 @@ export const listQuery = (now: Clock) => ({
   latest: flag('default true: one version of each name'),
   name: ofName,
   version: word('with * and ?'),
-  nameVersion: list('name@version; may repeat'),
-  tags: list('tags that it must have, all of them; may repeat'),
+  nameVersion: list('name@version; repeatable'),
+  tags: list('required tags, all of them; repeatable'),
   wql: word('a condition on its tags, such as tag:like("heat*") AND NOT tag:old'),
   ...TAGS_SHOWN,
-  type: list('sensor or actuator; may repeat'),
-  status: list('a status, any, or one with - behind it to leave it out'),
-  draft: flag('true: drafts alone; false: none'),
-  deprecated: flag('true: deprecated versions alone; false: none'),
+  type: list('sensor or actuator; repeatable'),
+  status: list('a status, any, or a status followed by - to exclude it'),
+  draft: flag('true: only drafts; false: no drafts'),
+  deprecated: flag('true: only deprecated versions; false: none'),
   ...INCLUSION,
-  runtime: list('name of a runtime; may repeat'),
+  runtime: list('name of a runtime; repeatable'),
   runtimeVersion: word('a range of versions'),
-  archiveFormat: list('node or python; may repeat'),
+  archiveFormat: list('node or python; repeatable'),
   createdBy: word('a user, or @me'),
   updatedBy: word('a user, or @me'),
   createdBefore: timeBy(now),
@@ -104,7 +104,9 @@ export const listQuery = (now: Clock) => ({
   updatedBefore: timeBy(now),
   updatedAfter: timeBy(now),
   showRelated: Type.Optional(
-    Type.Enum(['embed', 'link', 'none'], { description: 'how the draft and the published version of its name show' }),
+    Type.Enum(['embed', 'link', 'none'], {
+      description: 'how the draft and the published version of a name are shown',
+    }),
   ),
 })
 /** Filters of a list, all of which must hold. Times are epoch ms. */
@@ -114,9 +116,9 @@ export interface FunctionQuery extends Parameters<ReturnType<typeof listQuery>> 
 
 export const jobsQuery = (now: Clock) => ({
   limit,
-  type: listOf(JOB_TYPES, 'build, deploy, verify, undeploy, batch, scale or cleanup; may repeat'),
-  state: listOf(JOB_STATES, 'a state of jobs; may repeat'),
-  functionType: listOf([...FUNCTION_TYPES, 'kfserving'], 'plugs, webscripts or kfserving; may repeat'),
+  type: listOf(JOB_TYPES, 'build, deploy, verify, undeploy, batch, scale or cleanup; repeatable'),
+  state: listOf(JOB_STATES, 'a state of jobs; repeatable'),
+  functionType: listOf([...FUNCTION_TYPES, 'kfserving'], 'plugs, webscripts or kfserving; repeatable'),
   createdBefore: timeBy(now),
   createdAfter: timeBy(now),
 })
@@ -124,38 +126,38 @@ export type JobsQuery = Parameters<ReturnType<typeof jobsQuery>>
 export const JOB_EVENTS_QUERY = {
   type: Type.Optional(Type.Enum(JOB_TYPES)),
   id: word('id of a job'),
-  children: flag('true: also events of the jobs that it waits for'),
+  children: flag('true: includes events of the jobs for which it waits'),
 }
 
 export type JobEventsQuery = Parameters<typeof JOB_EVENTS_QUERY>
 
-export const WAITING = { async: flag('default true: answer before it is done') }
-const scaleToZero = flag('true: its processes end once it has answered')
-const chown = flag('true: a draft becomes that of who asks')
-const comment = word('kept with the change')
-const author = word('becomes the author in its metadata')
+export const WAITING = { async: flag('default true: the response is sent before the work is done') }
+const scaleToZero = flag('true: its processes end after the check')
+const chown = flag('true: the caller takes over the draft')
+const comment = word('comment stored with the change')
+const author = word('author in its metadata')
 export const COMMENTED = { author, comment, ...TAGS_SHOWN }
 const deploy = flag('default true: build, deploy and verify it')
 const deprecatePrevious = Type.Optional(
   Type.Enum(['none', 'patch', 'minor', 'all'], {
-    description: 'which versions before it are deprecated; default none for plugs, and patch for others',
+    description: 'which earlier versions to deprecate; default none for plugs, patch for others',
   }),
 )
 
 export const CHANGE_QUERY = { deploy, scaleToZero, chown, ...COMMENTED }
-export const PROTECT_QUERY = { enable: flag('default true; false: everybody reads them again'), chown, ...COMMENTED }
+export const PROTECT_QUERY = { enable: flag('default true; false: removes the protection'), chown, ...COMMENTED }
 export const PUBLISH_QUERY = { deprecatePrevious, chown, ...COMMENTED }
 export const VERIFY_QUERY = { comment, scaleToZero, ...TAGS_SHOWN }
 export const CREATE_QUERY = {
   deploy,
   scaleToZero,
   ...COMMENTED,
-  runtime: word('name or name@range, in place of the one in the manifest'),
-  copy: word('name or name@range of a version whose assets it begins with, or !example'),
-  draft: flag('true: its assets may still change, and no rule uses it'),
+  runtime: word('name or name@range, instead of those in the manifest'),
+  copy: word('name or name@range of a version whose assets are copied, or !example'),
+  draft: flag('true: its assets may still change, and rules cannot use it'),
   dryRun: flag('true: only checked'),
-  name: word('in place of the one in the manifest'),
-  version: word('a range, of which the next free version is taken'),
+  name: word('instead of the value in the manifest'),
+  version: word('a range, in which the next free version is assigned'),
   deprecatePrevious,
 }
 export const REBUILD_QUERY = {
@@ -164,20 +166,20 @@ export const REBUILD_QUERY = {
       description: 'how far the version of the runtime may move; default patch',
     }),
   ),
-  forceVersion: word('a version of the runtime, in place of upgrade'),
-  forceDeploy: flag('true: is deployed also when that is not needed'),
-  ignoreChecks: flag('true: also while it is worked on, shortly after a failure, or without a need'),
-  skipRebuild: flag('true: what was built is deployed'),
-  skipVerify: flag('true: is not asked whether it is well; it runs only if it was before'),
+  forceVersion: word('a version of the runtime, instead of upgrade'),
+  forceDeploy: flag('true: deploys it even if that is not needed'),
+  ignoreChecks: flag('true: even while other jobs work on it, shortly after a failure, or without need'),
+  skipRebuild: flag('true: deploys the existing build'),
+  skipVerify: flag('true: skips the health check; the version is running only if it was before'),
   scaleToZero,
-  dryRun: flag('true: only says what it would do'),
+  dryRun: flag('true: only reports what would be done'),
   comment,
   ...TAGS_SHOWN,
 }
 export const REMOVE_QUERY = {
-  force: flag('true: its record goes too'),
-  undeploy: flag('true: its processes end and its record stays; false: it is only deprecated'),
-  reset: flag('true: its processes end and it is a draft again'),
+  force: flag('true: also removes its record'),
+  undeploy: flag('true: ends its processes and keeps its record; false: only deprecates it'),
+  reset: flag('true: ends its processes and makes it a draft again'),
   comment,
 }
 export type CommentOptions = Parameters<typeof COMMENTED>
@@ -198,18 +200,18 @@ export type DeprecatePolicy = NonNullable<PublishOptions['deprecatePrevious']>
 const SCOPES = ['any', 'all'] as const
 export const SCOPE = {
   scope: Type.Optional(
-    Type.Enum(SCOPES, { description: 'all (default): tags that every version has; any: that one has' }),
+    Type.Enum(SCOPES, { description: 'all (default): tags of all versions; any: tags of at least one version' }),
   ),
 }
 export type TagScope = (typeof SCOPES)[number]
-export const TAGS_QUERY = { name: ofName, color: word('exact, such as #4153ea') }
+export const TAGS_QUERY = { name: ofName, color: word('exact color, such as #4153ea') }
 export type TagQueryOptions = Parameters<typeof TAGS_QUERY>
-export const LISTED = { ls: flag('true: a list of them, as JSON') }
+export const LISTED = { ls: flag('true: lists them as JSON') }
 
 export const OF_RUNTIME = {
-  includeDeprecated: flag('true: also versions that are deprecated'),
+  includeDeprecated: flag('true: includes deprecated versions'),
   showTags: Type.Optional(
-    Type.Enum(SHOWN, { description: 'tags, their names and tags in _embedded, or names (default)' }),
+    Type.Enum(SHOWN, { description: 'tags, their names and tags in _embedded, or only names (default)' }),
   ),
 }
 export const RUNTIMES_QUERY = {
@@ -217,13 +219,14 @@ export const RUNTIMES_QUERY = {
   version: word('a range of versions; default *'),
   latest: Type.Optional(
     Type.Enum(RUNTIME_LEVELS, {
-      description: 'the newest of each major, minor (default) or patch version; true: of all; false: every version',
+      description:
+        'the newest of each major, minor (default) or patch version; true: only the newest; false: every version',
     }),
   ),
   ...OF_RUNTIME,
-  tags: list('tags that it must have, all of them; may repeat'),
-  functionType: list('plugs, webscripts or kfserving; with - behind it: left out; may repeat'),
-  archiveFormat: list('node, python or byoml; with - behind it: left out; may repeat'),
+  tags: list('required tags, all of them; repeatable'),
+  functionType: list('plugs, webscripts or kfserving, followed by - to exclude it; repeatable'),
+  archiveFormat: list('node, python or byoml, followed by - to exclude it; repeatable'),
 }
 export type RuntimeQuery = Parameters<typeof RUNTIMES_QUERY>
 
@@ -254,14 +257,14 @@ const VERSION = {
   failureReason: Type.Optional(Type.Object({}, FULL)),
   runtime: Type.Object({ name: Text, version: Text }, FULL),
   deprecated: Type.Boolean(),
-  draft: Type.Boolean({ description: 'its assets may still change, and no rule uses it' }),
+  draft: Type.Boolean({ description: 'true: its assets may still change, and rules cannot use it' }),
   plug: Type.Optional(PlugManifestSchema),
   webscript: Type.Optional(WebscriptManifestSchema),
   model: Type.Optional(ModelManifestSchema),
   secret: Type.Optional(Type.Union([Text, Type.Null()])),
   lockedPackages: Type.Optional(
     Type.Array(Text, {
-      description: 'name==version, with a digest: the packages of Python that its first build installed',
+      description: 'Python packages that its first build installed, as name==version with a digest',
     }),
   ),
   updates: Type.Optional(Type.Array(Type.Object({ operation: Text, at: Text, by: Text }, FULL))),
@@ -286,7 +289,7 @@ const Cause = Type.Object(
   {
     changed: Type.Boolean(),
     reason: Text,
-    backoff: Type.Optional(Type.Boolean({ description: 'it failed too short a time ago' })),
+    backoff: Type.Optional(Type.Boolean({ description: 'it failed recently' })),
     oldValue: Type.Optional(Text),
     newValue: Type.Optional(Text),
   },
@@ -327,7 +330,7 @@ const JOB = {
   job: Type.Optional(
     Type.Object(
       { failedReason: Type.Optional(Text), parent: Type.Optional(Type.Object({ id: Text })) },
-      { ...FULL, description: 'as the queue knows it' },
+      { ...FULL, description: 'state of the job in the queue' },
     ),
   ),
 }

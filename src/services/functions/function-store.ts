@@ -122,7 +122,7 @@ export class FunctionStore {
 
   async #content(sha256: string, path: string): Promise<Uint8Array> {
     const found = await this.store.blobs.get(blobOf(sha256))
-    if (found === undefined) throw new AppError('NOT_FOUND', `the content of ${path} is not stored any more`)
+    if (found === undefined) throw new AppError('NOT_FOUND', `the content of ${path} is no longer stored`)
     const pieces: Uint8Array[] = []
     for await (const piece of found.content) pieces.push(piece)
     return Buffer.concat(pieces)

@@ -168,7 +168,6 @@ function logOf(lines: readonly string[]): readonly string[] {
     : [...log.slice(0, MAX_LOG_LINES), `${log.length - MAX_LOG_LINES} more lines`]
 }
 
-/** Determines the hosts of package registries: those in the operator's settings, or the public ones. */
 interface ToolSettings {
   readonly npmrc: string
   readonly pipConf: string
@@ -180,6 +179,7 @@ const NPM_REGISTRY = /^[ \t]*((?:@[^:=\s]+:)?registry)[ \t]*=[ \t]*"?([^\s"]+)/g
 const ADDRESS = /https?:\/\/[^\s'",]+/g
 const PROXY_LINE = /^[ \t]*(?:https[-_])?proxy[ \t]*=[ \t]*"?([^\s"]+)/m
 
+/** Determines the hosts of package registries: those in the operator's settings, or the public ones. */
 export function registryHosts(
   tool: 'npm' | 'pip',
   { npmrc, pipConf }: ToolSettings,

@@ -124,20 +124,20 @@ const DeploySchema = refined(
       envVars: Type.Optional(
         Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' }), text(4_000), {
           maxProperties: 50,
-          description: 'the environment of its processes',
+          description: 'environment of its processes',
         }),
       ),
       secrets: Type.Optional(
         Type.Array(Type.String({ pattern: SECRET_NAME }), {
           maxItems: 50,
           uniqueItems: true,
-          description: 'names in the vault: each is a variable of the environment of its processes, with that value',
+          description: 'names of secrets in the vault, which its processes receive as environment variables',
         }),
       ),
       labels,
       annotations: labels,
-      limits: amounts('memory of each process, and CPU time of all of them; half a minute of that is saved up'),
-      requests: amounts('kept and shown; nothing is set aside for a function on this host'),
+      limits: amounts('memory of each process, and CPU time of all processes, of which half a minute accumulates'),
+      requests: amounts('stored and shown, without effect on this host'),
     },
     { title: 'Deployment of a function' },
   ),
@@ -145,23 +145,23 @@ const DeploySchema = refined(
     const { secrets, envVars } = partsOf(value)
     const names: readonly unknown[] = Array.isArray(secrets) ? secrets : []
     const both = names.find((name) => typeof name === 'string' && Object.hasOwn(partsOf(envVars), name))
-    return both === undefined ? [] : [{ at: '/secrets', message: `${shown(both)} is among envVars too` }]
+    return both === undefined ? [] : [{ at: '/secrets', message: `${shown(both)} is also in envVars` }]
   },
 )
 
 const COMMON = {
-  $schema: Type.Optional(text(2_000, { description: 'for editors; nothing is read from there' })),
-  name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', description: 'what it is called by' }),
+  $schema: Type.Optional(text(2_000, { description: 'for editors; ignored by the host' })),
+  name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', description: 'name of the function' }),
   version: Type.Optional(
     known('major.minor.patch', isVersion, {
       pattern: VERSION.source,
-      description: 'major.minor.patch; without it the next one',
+      description: 'major.minor.patch; default: the next version',
     }),
   ),
   runtime: text(100),
   runtimeVersion: Type.Optional(known('a range of versions', isRange, { maxLength: 100, description: 'a range' })),
   deploy: Type.Optional(DeploySchema),
-  protected: flag('true: its owner alone reads its assets'),
+  protected: flag('true: only its owner can read its assets'),
   tags: Type.Optional(TagsSchema),
 }
 
@@ -178,12 +178,12 @@ const PLUG = {
 const WEBSCRIPT = {
   ...COMMON,
   metadata,
-  private: flag('default true: callers must show credentials'),
-  allowHmac: flag('default true: its secret is one of them'),
+  private: flag('default true: callers need credentials'),
+  allowHmac: flag('default true: its secret is accepted as credentials'),
 }
 const MODEL = {
   ...COMMON,
-  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', description: 'what it is called by' }),
+  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', description: 'name of the function' }),
   metadata,
 }
 

@@ -36,8 +36,8 @@ export class ModelRunner implements VersionRunner {
     checkAssets(runtime, assets)
     const digest = digestOf(this.#options.tenant, runtime, record.runtimeVersion, record.revision)
     const log = assets.has(runtime.project)
-      ? `${runtime.project} is kept and not installed: /frameworks lists what models are run by`
-      : 'its files are kept as they are'
+      ? `${runtime.project} is stored but not installed: /frameworks lists the runtimes of models`
+      : 'its files are stored unchanged'
     return Promise.resolve({ digest, log: [log] })
   }
 
@@ -97,7 +97,7 @@ export class ModelRunner implements VersionRunner {
 
   #releases(): ModelReleases {
     const models = this.#options.models()
-    if (models === undefined) throw new BuildRefusal('this host serves no models')
+    if (models === undefined) throw new BuildRefusal('this host does not serve models')
     return models.releases
   }
 

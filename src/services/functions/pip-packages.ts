@@ -38,12 +38,12 @@ export function pipCommand(text: string, { lock, requirePinned = false }: PipOpt
   const wrong = lines.find((line) => !REQUIREMENT.test(line))
   if (wrong !== undefined) {
     const right = 'write a package of the registry, such as name, name>=1.2 or name==1.2.3'
-    throw new BuildRefusal(`${PROJECT}: "${wrong.slice(0, 100)}" is not taken; ${right}`)
+    throw new BuildRefusal(`${PROJECT}: "${wrong.slice(0, 100)}" is not accepted; ${right}`)
   }
   const open = requirePinned ? lines.find((line) => !PINNED.test(line)) : undefined
   if (open !== undefined) {
     const rule = 'this host requires exact versions (--require-pinned)'
-    throw new BuildRefusal(`${PROJECT}: "${open.slice(0, 100)}" does not lock a version; write name==1.2.3: ${rule}`)
+    throw new BuildRefusal(`${PROJECT}: "${open.slice(0, 100)}" does not pin a version; write name==1.2.3: ${rule}`)
   }
   if (lines.length === 0) return undefined
   const locked = lock?.every((line) => LOCKED.test(line)) === true ? lock : undefined
@@ -67,7 +67,7 @@ export function lockOf(report: string): readonly string[] {
   const installed: unknown = isPlainObject(read) ? read['install'] : undefined
   const lines = Array.isArray(installed) ? installed.map(lockedLine) : []
   if (lines.length === 0 || lines.some((line) => line === undefined)) {
-    throw new BuildRefusal('pip did not report what it installed; this host needs pip 22.2 or newer')
+    throw new BuildRefusal('pip did not report the installed packages; this host requires pip 22.2 or newer')
   }
   return lines.flatMap((line) => line ?? []).sort()
 }

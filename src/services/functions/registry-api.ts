@@ -45,7 +45,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: `${PREFIX}/`,
-      summary: 'What the registry is',
+      summary: 'Description of the registry',
       answers: { 200: Anything },
       handler: () => ({
         name: 'function-registry',
@@ -58,7 +58,7 @@ export function registryRoutes(revision: string, now: () => number) {
       ...READ,
       path: RUNTIMES,
       aliases: [`${RUNTIMES}/`],
-      summary: 'What functions can be written for',
+      summary: 'The runtimes of functions',
       query: RUNTIMES_QUERY,
       answers: { 200: RuntimesSchema },
       handler: ({ query: { showTags, ...query } }) => {
@@ -70,7 +70,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: `${RUNTIMES}/:name`,
-      summary: 'The newest version of a runtime, with all that is known of it',
+      summary: 'The newest version of a runtime, with all details',
       query: OF_RUNTIME,
       answers: { 200: RuntimeSchema },
       handler: ({ params: { name }, query: { includeDeprecated = false, showTags } }) =>
@@ -92,7 +92,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: `${RUNTIMES}/:name/versions/:range`,
-      summary: 'The newest version of a runtime in a range, with all that is known of it',
+      summary: 'The newest version of a runtime in a range, with all details',
       query: OF_RUNTIME,
       answers: { 200: RuntimeSchema },
       handler: ({ params: { name, range }, query: { includeDeprecated = true, showTags } }) =>
@@ -101,7 +101,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: EXAMPLE,
-      summary: 'A function for a runtime that works as it is, as a gzipped tar',
+      summary: 'A working example for a runtime, as a gzipped tar',
       query: OF_EXAMPLE,
       produces: ['application/gzip', 'application/json'],
       answers: { 200: Bytes },
@@ -152,14 +152,14 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: `${PREFIX}/schemas/:schema`,
-      summary: 'A JSON schema that uploads are held against',
+      summary: 'A JSON schema against which uploads are checked',
       answers: { 200: Anything },
       handler: ({ params: { schema } }) => schemaOf(schema),
     }),
     route({
       ...READ,
       path: `${PREFIX}/schemas/:functionType/:role/schema`,
-      summary: 'The same by type of function and role of the asset, as older clients ask',
+      summary: 'The same by type of function and role of the asset, for older clients',
       operation: { operationId: 'getFunctionRegistryV2SchemaByRole', deprecated: true },
       answers: { 200: Anything },
       handler: ({ params: { functionType, role } }) => {
@@ -182,7 +182,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       ...READ,
       path: `${PREFIX}/jobs/events`,
-      summary: 'Events of jobs as they happen; of one job, until it is over',
+      summary: 'Events of jobs as they happen; for one job, until it ends',
       query: JOB_EVENTS_QUERY,
       produces: [EVENTS_MEDIA_TYPE],
       handler: async ({ api, query, request, reply }) => {
@@ -219,7 +219,7 @@ export function registryRoutes(revision: string, now: () => number) {
       path: `${PREFIX}/tags`,
       aliases: [`${PREFIX}/tags/`],
       scope: 'author',
-      summary: 'Take away tags that no function has',
+      summary: 'Remove unused tags',
       answers: { 200: TagListSchema },
       handler: async ({ api }) => ({ tags: await api.allTags.dropUnused() }),
     }),

@@ -38,11 +38,7 @@ export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' 
   readonly logger?: Logger
 }
 
-export function createFunctionsService(options: FunctionsOptions): InternalFunctions {
-  return new Functions(options)
-}
-
-class Functions implements InternalFunctions {
+export class Functions implements InternalFunctions {
   readonly #options: FunctionsOptions
   readonly #store: FunctionStore
   #plugs: readonly DeployedPlug[] = []
@@ -71,7 +67,8 @@ class Functions implements InternalFunctions {
       store,
       secrets: (names) => {
         const service = vault?.()
-        if (service === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
+        if (service === undefined)
+          throw new AppError('PLUG_FAILED', 'this host does not serve the vault with its secrets')
         return service.open(names)
       },
     })

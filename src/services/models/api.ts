@@ -26,9 +26,9 @@ import {
   Zip,
 } from './model-schema.ts'
 
-/** most bytes of a form: the zip and some texts */
+/** maximum number of bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** most bytes in the body of a call */
+/** maximum number of bytes in the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()
@@ -47,7 +47,7 @@ const ROUTES = [
     method: 'POST',
     path: '/models',
     scope: 'publish',
-    summary: 'Upload a model, or name its server; it is loaded in the background',
+    summary: 'Upload a model, or register one on another server; it is loaded in the background',
     body: Upload,
     server: { bodyLimit: MAX_FORM },
     answers: { 201: ChangedModelSchema },
@@ -73,7 +73,7 @@ const ROUTES = [
     method: 'PATCH',
     path: '/models/:name',
     scope: 'author',
-    summary: 'Change the description of a model; its files stay',
+    summary: 'Change the description of a model, but not its files',
     body: ModelChange,
     answers: { 200: ModelSchema },
     handler: ({ api, params, body }) => api.patch(params.name, body),
@@ -128,7 +128,7 @@ const ROUTES = [
     method: 'POST',
     path: '/models/:name/classify',
     scope: 'operate',
-    summary: 'Labels with their scores, of a model of tensorflow',
+    summary: 'Labels with their scores, for TensorFlow models',
     body: ExamplesRequest,
     server: { bodyLimit: MAX_CALL },
     answers: { 200: ClassifiedSchema, 502: ErrorSchema },
@@ -138,7 +138,7 @@ const ROUTES = [
     method: 'POST',
     path: '/models/:name/regress',
     scope: 'operate',
-    summary: 'A number for each example, of a model of tensorflow',
+    summary: 'A number for each example, for TensorFlow models',
     body: ExamplesRequest,
     server: { bodyLimit: MAX_CALL },
     answers: { 200: RegressedSchema, 502: ErrorSchema },

@@ -20,7 +20,7 @@ export interface BatcherOptions {
   /** Sends a batch as one call; returns one value per instance. */
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
   readonly breathe: () => Promise<void>
-  /** most batches in flight; default 1 */
+  /** maximum number of batches in flight; default 1 */
   readonly parallel?: number
   /** true when an error affects all pending calls, which then fail at once; default: never */
   readonly isOfAll?: (error: unknown) => boolean

@@ -121,7 +121,7 @@ export class LoadedModels {
 function entryOf(tenant: string, whole: Promise<OpenModel>): Entry {
   let giveUp = (): void => undefined
   const ended = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(new AppError('CLOSED', 'the services of the tenant stop'))
+    giveUp = () => reject(new AppError('CLOSED', 'the services of the tenant are stopping'))
   })
   return { tenant, loading: Promise.race([whole, ended]), whole, giveUp, uses: 0 }
 }

@@ -6,9 +6,9 @@ import type { ModelRelease } from './contract.ts'
 import type { PackageOfFiles } from './driver.ts'
 import { belongs, type Framework, LAYOUTS } from './frameworks.ts'
 
-/** most bytes of a zip */
+/** maximum number of bytes of a zip */
 export const MAX_ZIP = 52_428_800
-/** most bytes of all files in a zip */
+/** maximum number of bytes of all files in a zip */
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
@@ -49,7 +49,8 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
   const { file, beside, meaning } = LAYOUTS[framework]
   const issues = new Issues('ZIP', 20)
   const seen = new Set<string>()
-  const right = beside.length === 0 ? `it has ${file} alone` : `it has ${file}, and ${beside.join(' and ')} beside it`
+  const right =
+    beside.length === 0 ? `it contains only ${file}` : `it contains ${file}, with ${beside.join(' and ')} next to it`
   for (const { fileName, externalFileAttributes, generalPurposeBitFlag } of entries) {
     const shown = fileName.slice(0, 100)
     if (seen.has(fileName)) issues.wrong('/file', `"${shown}" is in the zip twice`)

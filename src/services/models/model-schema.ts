@@ -77,7 +77,7 @@ function urlProblems(value: unknown): readonly Problem[] {
     return [{ message: is, suggestion: 'write an http or https address such as https://models.example.com' }]
   // the value is not shown, since it is secret
   if (url.username !== '' || url.password !== '')
-    return [{ message: 'holds a user or password', suggestion: 'put them into the header Authorization' }]
+    return [{ message: 'contains a user or password', suggestion: 'use the header Authorization instead' }]
   if (url.search !== '' || url.hash !== '')
     return [{ message: is, suggestion: 'write it without a query, up to the part before /v1 or /v2' }]
   if (!/\/v[12](?:\/models.*)?$/.test(url.pathname)) return []
@@ -94,7 +94,10 @@ const url = Type.Decode(
 )
 
 const header = worded(
-  secret(MAX_VALUE, { pattern: LINE, description: `at most ${MAX_VALUE} characters, or as it is shown` }),
+  secret(MAX_VALUE, {
+    pattern: LINE,
+    description: `at most ${MAX_VALUE} characters, or the encrypted text that is shown`,
+  }),
   (value) =>
     typeof value === 'string' && new RegExp(LINE).test(value)
       ? []
@@ -104,7 +107,7 @@ const headers = refined(
   Type.Unsafe<Readonly<Record<string, string>>>(
     Type.Record(Text, header, {
       maxProperties: MAX_HEADERS,
-      description: 'sent with each request; shown sealed, and accepted in that form',
+      description: 'sent with each request; shown encrypted, and accepted in that form',
     }),
   ),
   (headers) => {
@@ -116,7 +119,7 @@ const headers = refined(
       .map((one) => ({
         at: at('', one.slice(0, 100)),
         message: 'cannot be set',
-        suggestion: 'name one such as Authorization',
+        suggestion: 'use a header such as Authorization',
       }))
   },
 )
@@ -129,7 +132,7 @@ const RemoteSchema = closed(
     }),
     model: Type.Optional(
       ofPattern(REMOTE_MODEL, 'write its name, or name/versions/2', {
-        description: 'its name on the server, such as heat or heat/versions/2; default its name here',
+        description: 'name on the server, such as heat or heat/versions/2; default: its name on this host',
       }),
     ),
     headers: Type.Optional(headers),
@@ -144,7 +147,7 @@ export const ModelSchema = Type.Object(
     framework: FrameworkName,
     framework_version: Type.Optional(Type.String({ description: 'version of the library that runs it' })),
     description: Text,
-    version: Type.String({ description: 'number of uploads of the name' }),
+    version: Type.String({ description: 'number of uploads under this name' }),
     semantic_version: Type.Optional(Type.String({ description: 'its version in the function registry' })),
     ready: Type.Boolean(),
     failure: Type.Optional(Type.String({ description: 'reason why it is not ready' })),
@@ -174,7 +177,7 @@ export const ChangedModelSchema = Type.Object(
     framework: FrameworkName,
     description: Text,
     version: Text,
-    ready: Type.Optional(Type.Boolean({ description: 'false while it is loading, and when this host cannot run it' })),
+    ready: Type.Optional(Type.Boolean({ description: 'false while it is loading, and if this host cannot run it' })),
     failure: Type.Optional(Type.String({ description: 'reason why it will not be ready' })),
   },
   { title: 'ChangedModel' },
@@ -193,12 +196,12 @@ const JSON_FIELDS = {
   description: Type.Optional(description),
   remote: RemoteSchema,
 }
-const Name = { name: Type.Optional(Type.String({ description: 'ignored in favour of that of the path' })) }
+const Name = { name: Type.Optional(Type.String({ description: 'ignored; the name in the path applies' })) }
 const SHOWN = readOnly(Object.keys(ModelSchema.properties).filter((one) => one !== 'name' && !(one in JSON_FIELDS)))
 
 function remoteProblems(body: unknown): readonly Problem[] {
   if (ownValue(body, 'remote') !== undefined) return []
-  const suggestion = 'name the server that has it, or send multipart/form-data with file, framework and name'
+  const suggestion = 'set remote, or send multipart/form-data with file, framework and name'
   return [{ at: '/remote', message: 'is missing', suggestion }]
 }
 
@@ -240,14 +243,14 @@ const ChangeSchema = refined(
     if (outer === undefined && inner === undefined)
       return [{ at: '/description', message: 'is missing', suggestion: CHANGE }]
     if (outer === undefined || inner === undefined) return []
-    return [{ at: '/metadata/description', message: 'occurs twice', suggestion: 'leave one of them out' }]
+    return [{ at: '/metadata/description', message: 'occurs twice', suggestion: 'omit one of them' }]
   },
 )
 export const ModelChange = checked(ChangeSchema, { subject: 'the change', type: 'PATCH' })
 export interface ModelChange extends Decoded<typeof ChangeSchema> {}
 
 const Signature = Type.Optional(
-  text(MAX_SIGNATURE, { minLength: 1, description: 'of a model of tensorflow; default serving_default', ...CHECKED }),
+  text(MAX_SIGNATURE, { minLength: 1, description: 'for TensorFlow models; default serving_default', ...CHECKED }),
 )
 const PredictSchema = refined(
   closed(
@@ -255,13 +258,13 @@ const PredictSchema = refined(
       instances: Type.Optional(
         Type.Array(Type.Unknown(), {
           minItems: 1,
-          description: 'a list of numbers each; of xgboost and tensorflow also named features',
+          description: 'each a list of numbers; for XGBoost and TensorFlow also named features',
         }),
       ),
       inputs: Type.Optional(Type.Unknown({ description: 'the same by column, instead of instances' })),
       signature_name: Signature,
       probabilities: Type.Optional(
-        Type.Boolean({ description: 'of a model of sklearn: the probabilities of its classes' }),
+        Type.Boolean({ description: 'for scikit-learn models: the probabilities of the classes' }),
       ),
     },
     { title: 'PredictRequest', minProperties: 1 },
@@ -271,20 +274,20 @@ const PredictSchema = refined(
     if (instances === undefined && inputs === undefined)
       return [{ at: '/instances', message: 'is missing, and must be a list', suggestion: 'send {"instances": [...]}' }]
     if (instances === undefined || inputs === undefined) return []
-    return [{ at: '/inputs', message: 'is the same as instances, by column', suggestion: 'send one of them' }]
+    return [{ at: '/inputs', message: 'is set, as is instances', suggestion: 'send one of them' }]
   },
 )
 export const PredictRequest = checked(PredictSchema, { subject: 'the request', type: 'CALL' })
 export interface PredictRequest extends Decoded<typeof PredictSchema> {}
 
 const Features = Type.Unsafe<readonly JsonObject[]>(
-  Type.Array(Type.Object({}, FEATURES), { minItems: 1, description: 'named features each' }),
+  Type.Array(Type.Object({}, FEATURES), { minItems: 1, description: 'each with named features' }),
 )
 const ExamplesRequestSchema = closed(
   {
     examples: Features,
     context: Type.Optional(
-      Type.Unsafe<JsonObject>(Type.Object({}, { ...FEATURES, description: 'features that all share' })),
+      Type.Unsafe<JsonObject>(Type.Object({}, { ...FEATURES, description: 'features that all examples share' })),
     ),
     signature_name: Signature,
   },

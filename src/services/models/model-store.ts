@@ -40,7 +40,7 @@ export class ModelStore {
   }
 
   /**
-   * Stores the zip, if any, and then the record, and removes the former zip. `conditions` are committed with the
+   * Stores the zip, if any, and then the record, and removes the previous zip. `conditions` are committed with the
    * record. Throws `CONFLICT` when another upload came first or a condition fails.
    */
   async put(
@@ -104,7 +104,7 @@ export class ModelStore {
 
   async content(record: ModelRecord): Promise<ModelContent> {
     if (record.remote !== undefined) {
-      throw new AppError('NOT_FOUND', `Model is stored at ${record.remote.url}, not here`)
+      throw new AppError('NOT_FOUND', `Model is on the server ${record.remote.url}, not on this host`)
     }
     const found = await this.#store.blobs.get(pathOf(record))
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')

@@ -71,7 +71,10 @@ export class RegisteredUploads {
     if (release === undefined) return
     const registry = this.#registry()
     if (registry === undefined)
-      throw new AppError('CLOSED', `this host does not serve functions, which decide who may read '${name}@${release}'`)
+      throw new AppError(
+        'CLOSED',
+        `this host does not serve functions, so it cannot check who may read '${name}@${release}'`,
+      )
     await registry.checkReadable(caller, 'models', name, release)
   }
 

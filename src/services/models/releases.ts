@@ -161,7 +161,7 @@ export class Releases implements ModelReleases {
 
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
-    throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
+    throw new AppError('VALIDATION', `/models/${record.name} is a model on another server; delete that model first`)
 }
 
 /** Predicts the model's first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */
@@ -186,16 +186,16 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
   const { instances, inputs, signature_name: signature, probabilities } = body
   const issues = new Issues('CALL', 20)
   if (signature !== undefined && framework !== 'tensorflow') {
-    issues.wrong('/signature_name', 'is the name of a signature of a model of tensorflow', 'leave it out')
+    issues.wrong('/signature_name', 'is only supported by TensorFlow models', 'omit it')
   }
   if (probabilities !== undefined && framework !== 'sklearn') {
-    issues.wrong('/probabilities', 'is for models of sklearn', 'leave it out')
+    issues.wrong('/probabilities', 'is only supported by scikit-learn models', 'omit it')
   }
   const rows = (instances as readonly Json[] | undefined) ?? rowsOf(inputs, issues)
   checkCount(rows)
   const named = NAMED.has(framework) ? -1 : rows.findIndex(isPlainObject)
   if (named >= 0) {
-    const wrong = `has named features, and those are for models of ${[...NAMED].join(' and ')}`
+    const wrong = `has named features, which are only supported by models of ${[...NAMED].join(' and ')}`
     issues.wrong(`/instances/${named}`, wrong, 'send a list of numbers')
   }
   issues.throwIfAny('The request')
@@ -209,7 +209,7 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
 
 export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
   if (framework !== 'tensorflow') {
-    const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`
+    const message = `${operation} is only supported by TensorFlow models; for ${framework} call predict`
     throw new AppError('VALIDATION', message)
   }
   const { examples, context = {}, signature_name: signature } = body
@@ -220,7 +220,7 @@ export function readExamples(framework: Framework, operation: ModelOperation, bo
     if (!isPlainObject(row))
       issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
     for (const key of Object.keys(context)) {
-      if (Object.hasOwn(row, key)) issues.wrong(`/examples/${at}/${key}`, 'is in context too', 'leave one of them out')
+      if (Object.hasOwn(row, key)) issues.wrong(`/examples/${at}/${key}`, 'is also in context', 'omit one of them')
     }
   }
   issues.throwIfAny('The request')

@@ -32,11 +32,7 @@ export interface ModelsOptions {
 /** number of attempts to store an upload after conflicts */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): InternalModels {
-  return new Models(options)
-}
-
-class Models implements InternalModels {
+export class Models implements InternalModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #store: ModelStore
@@ -77,7 +73,7 @@ class Models implements InternalModels {
         const { name } = upload
         return inTurn(name, async () => {
           if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
-          throw new AppError('CONFLICT', `the model ${name} exists already; overwrite it at its own path`)
+          throw new AppError('CONFLICT', `the model ${name} already exists; use its own path to overwrite it`)
         })
       },
       replace: (name, sent) =>
@@ -192,7 +188,7 @@ class Models implements InternalModels {
       const isRace = error instanceof AppError && error.code === 'CONFLICT'
       const now = isRace ? await this.#store.find(name) : undefined
       if (release !== undefined && now?.value.release === release) return now.value
-      // the former upload finished loading meanwhile, or its version advanced
+      // the previous upload finished loading meanwhile, or its version advanced
       const isSame = now?.value.upload === former?.value.upload
       if (isRace && isSame && tries < MAX_TRIES) return this.#install(caller, record, zip, now, tries + 1)
       if (release !== undefined) await this.#registered.retract(caller, name, release)

@@ -66,7 +66,7 @@ const ROUTES = [
     method: 'GET',
     operation: { operationId: 'getObjects' },
     scope: 'read',
-    summary: 'Objects whose paths begin with this one; with `stat` one of them, with `sign` a signed address',
+    summary: 'Objects whose paths begin with this path; with `stat` a single object, with `sign` a signed URL',
     query: PATH_QUERY,
     answers: { 200: Type.Union([ListingSchema, EntrySchema, LinksSchema], { title: 'ObjectAnswer' }) },
     handler: async ({ api, query, params: { bucket: named, '*': path }, request }) => {
@@ -101,13 +101,13 @@ const ROUTES = [
     method: 'PUT',
     operation: { operationId: 'putObject' },
     scope: 'operate',
-    summary: 'Make a folder, or with `source` copy an object',
+    summary: 'Create a folder, or with `source` copy an object',
     query: PUT_QUERY,
     answers: { 200: EntrySchema },
     handler: async ({ api, query: { source, move, all }, params: { bucket, '*': path }, request }) => {
       if (source === undefined && !path.endsWith('/')) {
         const ways =
-          'name the object to copy, end the path with a slash to make a folder, or ask for sign=PUT to upload'
+          'set the object to copy, end the path with a slash to create a folder, or get a signed URL with sign=PUT to upload'
         throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', ways)])
       }
       const entry =
@@ -122,7 +122,7 @@ const ROUTES = [
     method: 'DELETE',
     operation: { operationId: 'deleteObjects' },
     scope: 'operate',
-    summary: 'Remove an object or an empty folder, or all that begins with the path',
+    summary: 'Remove an object or an empty folder, or everything whose path begins with the path',
     query: REMOVE_QUERY,
     answers: { 200: RemovedSchema },
     handler: async ({ api, query, params, request }) => {

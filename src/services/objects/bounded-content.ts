@@ -17,6 +17,6 @@ export async function* boundedContent(
     yield piece
   }
   if (size >= min) return
-  const message = `The content has ${size} bytes; at least ${min} are wanted`
+  const message = `The content has ${size} bytes, less than the minimum of ${min}`
   throw new AppError('VALIDATION', message, { issues: [makeIssue(TOO_SMALL, '/content', message)] })
 }

@@ -41,5 +41,8 @@ export function readBucketName(name: string): { readonly alias: string; readonly
 
 export function requireRight({ alias, rights }: ObjectBucket, right: BucketRight): void {
   if (rights.includes(right)) return
-  throw new AppError('FORBIDDEN', `The bucket ${alias} lets you ${rights.join(' and ') || 'do nothing'}, not ${right}`)
+  throw new AppError(
+    'FORBIDDEN',
+    `The bucket ${alias} does not permit ${right}, only ${rights.join(' and ') || 'nothing'}`,
+  )
 }

@@ -33,7 +33,7 @@ import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** most pages in a row that a listing skips because all their objects are hidden */
+/** maximum number of pages in a row that a listing skips because all their objects are hidden */
 const MAX_PAGES = 20
 /** Any region works: a signature is checked against the region in its credential. */
 const REGION = 'us-east-1'
@@ -91,7 +91,7 @@ export class CallerObjects implements ObjectsApi {
     this.#with(record.bucket, 'read')
     const found = await this.#dependencies.contents.open(record.content, range)
     if (found !== undefined) return found
-    throw new AppError('CONFLICT', `The object ${record.path} was replaced or removed before it was read; look again`)
+    throw new AppError('CONFLICT', `The object ${record.path} was replaced or removed before it was read; retry`)
   }
 
   async put(
@@ -141,8 +141,8 @@ export class CallerObjects implements ObjectsApi {
     const { method, expiry = DEFAULT_EXPIRY, all = false, upload, part } = options
     const { alias, name, rights } = this.#with(bucket, upload === undefined ? RIGHTS[method] : 'write')
     if (!Number.isInteger(expiry) || expiry < 1 || expiry > MAX_EXPIRY) {
-      const message = `makes ${expiry} seconds with hours and days`
-      const suggestion = `a signed address is good for 1 to ${MAX_EXPIRY} seconds, 7 days`
+      const message = `is ${expiry} seconds in total with hours and days`
+      const suggestion = `a signed URL is valid for 1 to ${MAX_EXPIRY} seconds (7 days)`
       throw refuse('the query', [makeIssue('QUERY', '/expiry_seconds', message, suggestion)])
     }
     const signed = upload === undefined ? PATHS[method](path) : readObjectPath(path)
@@ -228,8 +228,9 @@ function partParameters(
   const isPart = method === 'PUT'
   const isNumber = Number.isInteger(part) && Number(part) >= 1 && Number(part) <= MAX_PARTS
   if ((upload === 'new' && method !== 'POST') || (isPart ? !isNumber : part !== undefined)) {
-    const ways = 'POST with upload=new begins one; with its id PUT and part send one, POST, DELETE and GET take no part'
-    throw new AppError('VALIDATION', `${method} with upload=${shown(upload)} is not a part of an upload: ${ways}`)
+    const ways =
+      'POST with upload=new begins an upload; PUT needs its id and a part; POST, DELETE and GET need only its id'
+    throw new AppError('VALIDATION', `${method} with upload=${shown(upload)} is not a valid step of an upload: ${ways}`)
   }
   if (upload === 'new') return [['uploads', '']]
   return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]

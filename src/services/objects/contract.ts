@@ -123,7 +123,7 @@ export interface ObjectListing {
 export interface ListOptions {
   /** list all levels; by default, everything below the next slash after the prefix is one folder */
   readonly recursive?: boolean | undefined
-  /** most keys in a page; default 200, capped at 1,000 */
+  /** maximum number of keys in a page; default 200, capped at 1,000 */
   readonly maxKeys?: number | undefined
   /** list what comes after this key */
   readonly startAfter?: string | undefined

@@ -15,7 +15,7 @@ export const Text = Type.String()
 const LinkSchema = Type.Object({
   href: Text,
   method: Type.Optional(Type.String({ description: 'GET without' })),
-  headers: Type.Optional(Type.Record(Text, Text, { description: 'what must be sent with it' })),
+  headers: Type.Optional(Type.Record(Text, Text, { description: 'headers that must be sent' })),
   form_data: Type.Optional(Type.Record(Text, Text, { description: 'fields of the form before the file' })),
 })
 export interface ObjectLink extends Decoded<typeof LinkSchema> {}
@@ -25,7 +25,7 @@ export const Links = Type.Unsafe<ObjectLinks>(Type.Record(Text, LinkSchema))
 const Bucket = {
   _links: Links,
   alias: Text,
-  name: Type.String({ description: 'unique; what addresses of contents begin with' }),
+  name: Type.String({ description: 'unique; prefix of the URLs of contents' }),
 }
 const StoreSchema = Type.Object({ type: Text, name: Text, url: Text })
 export const BucketSchema = Type.Object(
@@ -41,9 +41,9 @@ export const BucketsSchema = Type.Object(
 const Entry = {
   _links: Links,
   bucket: Type.Object(Bucket),
-  name: Type.String({ description: 'path in the bucket; of a folder with a slash at its end' }),
-  last_modified: Type.Optional(Type.String({ description: 'ISO 8601; folders have none' })),
-  etag: Type.String({ description: 'MD5 in hex; of a folder empty' }),
+  name: Type.String({ description: 'path in the bucket; for a folder with a slash at the end' }),
+  last_modified: Type.Optional(Type.String({ description: 'ISO 8601; absent for folders' })),
+  etag: Type.String({ description: 'MD5 in hex; empty for a folder' }),
   size: Type.Integer({ description: 'bytes' }),
   is_dir: Type.Boolean(),
   content_type: Type.Optional(Text),
@@ -61,7 +61,7 @@ export const RemovedSchema = Type.Object(
   {
     _links: ManyLinks,
     removed_count: Type.Optional(
-      Type.Integer({ description: 'with recursive: how many objects; `removed` has the first 1,000' }),
+      Type.Integer({ description: 'with recursive: number of objects; `removed` lists the first 1,000' }),
     ),
   },
   { title: 'RemovedObjects' },
@@ -85,30 +85,33 @@ const whole = (description: string, options: object = {}) =>
   Type.Optional(Type.Integer({ minimum: 0, ...options, description }))
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
-export const STORE = { store: optionalText('name of a store: only buckets in it') }
-const ALL = { all: flag('true: hidden objects too, whose names begin with a dot') }
-const AFTER = { start_after: optionalText('those after this path') }
-export const PAGE_SIZE = { max_keys: whole('of a page; default 200, at most 1,000', { minimum: 1 }) }
+export const STORE = { store: optionalText('only buckets in this store') }
+const ALL = { all: flag('true: includes hidden objects, whose names begin with a dot') }
+const AFTER = { start_after: optionalText('entries after this path') }
+export const PAGE_SIZE = { max_keys: whole('page size; default 200, at most 1,000', { minimum: 1 }) }
 
-const LIST = { recursive: flag('true: what is in folders too, and no folders'), ...PAGE_SIZE, ...AFTER, ...ALL }
+const LIST = {
+  recursive: flag('true: lists the content of folders instead of folders'),
+  ...PAGE_SIZE,
+  ...AFTER,
+  ...ALL,
+}
 const SIGN = {
-  upload: optionalText('of an upload in parts: new with sign=POST, else its id'),
+  upload: optionalText('upload in parts: new with sign=POST, otherwise its id'),
   part: whole('number of a part, with sign=PUT: 1 to 10,000'),
-  expiry_seconds: whole(
-    'for how long a signed address is good; the three are added, 7 days at most, 300 seconds without any',
-  ),
-  expiry_hours: whole('hours of that'),
-  expiry_days: whole('days of that'),
-  get_as_attachment: flag('true: browsers save what is fetched under its name'),
-  content_type: optionalText('what the content type of an upload must be'),
-  metadata: optionalText('metadata that an upload by sign=PUT must have, form-encoded: name=value&name=value'),
-  content_length_min: whole('bytes that an upload must have'),
-  content_length_max: whole('bytes that an upload may have'),
+  expiry_seconds: whole('validity of a signed URL: the sum of the three, at most 7 days; default 300 seconds'),
+  expiry_hours: whole('validity in hours'),
+  expiry_days: whole('validity in days'),
+  get_as_attachment: flag('true: browsers save the content under the name of the object'),
+  content_type: optionalText('required content type of the upload'),
+  metadata: optionalText('metadata that an upload with sign=PUT must have, form-encoded: name=value&name=value'),
+  content_length_min: whole('minimum size of the upload in bytes'),
+  content_length_max: whole('maximum size of the upload in bytes'),
 }
 export const PATH_QUERY = {
   ...STORE,
-  stat: flag('true: one object, or with a slash at the end a folder'),
-  sign: Type.Optional(Type.Enum(METHODS, { description: 'a signed address for this method' })),
+  stat: flag('true: only the object, or the folder if the path ends with a slash'),
+  sign: Type.Optional(Type.Enum(METHODS, { description: 'returns a signed URL for this method' })),
   ...LIST,
   ...SIGN,
 }
@@ -118,12 +121,12 @@ export interface SignQuery extends Decoded<TObject<typeof SIGN & typeof ALL>> {}
 export const PUT_QUERY = {
   ...ALL,
   source: optionalText('path of the object that is copied here'),
-  move: flag('true: the source is gone afterwards'),
+  move: flag('true: removes the source'),
 }
 export const REMOVE_QUERY = {
-  recursive: flag('true: all that begins with the path'),
+  recursive: flag('true: everything whose path begins with the path'),
   ...ALL,
-  max_keys: whole('at most so many, 1 to 1,000; without it all', { minimum: 1, ...CHECKED }),
+  max_keys: whole('maximum number, 1 to 1,000; default: all', { minimum: 1, ...CHECKED }),
   ...AFTER,
 }
 

@@ -33,7 +33,7 @@ export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'conte
     if (!HEADER_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
       issues.wrong('/metadata', `${shown(name)} is not a name`, 'use lower-case letters, digits and dashes')
     } else if (!HEADER_TEXT.test(value)) {
-      issues.wrong(`/metadata/${name}`, 'has characters that no header may have', 'encode them')
+      issues.wrong(`/metadata/${name}`, 'has characters that are not allowed in headers', 'encode them')
     }
   }
   if (bytes > MAX_METADATA_BYTES) {
@@ -168,7 +168,7 @@ export class ObjectWriter {
         stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    orphans.sweep()
+    orphans.wake()
     changed({ put: 0, removed: stored.length })
   }
 
@@ -221,7 +221,7 @@ export class ObjectWriter {
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) orphans.sweep()
+    if (before !== undefined) orphans.wake()
     changed({ put: 1, removed: changes.length })
     return { record, isMade: true }
   }
@@ -266,12 +266,12 @@ function checkExpected(
 }
 
 function unexpected(path: string, found: ObjectRecord | undefined, wanted: string): AppError {
-  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+  const is = found === undefined ? 'does not exist' : `has the etag ${found.etag}`
   return new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted.slice(0, 300)}`)
 }
 
 function replaced(path: string): AppError {
-  return new AppError('CONFLICT', `The object ${path} was replaced or removed meanwhile; look again`)
+  return new AppError('CONFLICT', `The object ${path} was replaced or removed in the meantime; retry`)
 }
 
 /** Deletes empty folders (TABLE-1); versions are read before the search, so a concurrent put conflicts. */

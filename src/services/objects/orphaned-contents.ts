@@ -24,14 +24,13 @@ export interface OrphansDependencies {
   readonly logger: Logger
 }
 
-export class OrphanedContents {
+/** Wake it after a commit that orphaned a content: it deletes what is orphaned, and retries. */
+export class OrphanedContents extends RepeatableWork {
   readonly #dependencies: OrphansDependencies
-  readonly #work: RepeatableWork
 
   constructor(dependencies: OrphansDependencies) {
-    this.#dependencies = dependencies
     const { tenant, later, logger } = dependencies
-    this.#work = new RepeatableWork({
+    super({
       work: () => this.#sweep(),
       later,
       retryMs: RETRY_MS,
@@ -40,6 +39,7 @@ export class OrphanedContents {
           `orphaned contents of tenant ${tenant} could not be deleted; the sweep is retried: ${messageOf(error)}`,
         ),
     })
+    this.#dependencies = dependencies
   }
 
   /** With `until` (epoch ms on the store's clock) the claim outlives the session. */
@@ -57,7 +57,7 @@ export class OrphanedContents {
     return this.#dependencies.table.orphans.deleting(id, version)
   }
 
-  /** Returns a write for the commit that removes the last reference to a content. Call `sweep` after the commit. */
+  /** Returns a write for the commit that removes the last reference to a content. Call `wake` after the commit. */
   orphaning(content: string): Write {
     return this.#dependencies.table.orphans.putting(content, { until: 0 })
   }
@@ -65,29 +65,17 @@ export class OrphanedContents {
   /** Deletes the content, unless an object was created for it after all. Never rejects; failures are retried. */
   async drop(claim: UploadClaim): Promise<void> {
     try {
-      if (await this.#end(claim)) this.sweep()
+      if (await this.#end(claim)) this.wake()
     } catch (error) {
-      this.#work.postpone(error)
+      this.postpone(error)
     }
-  }
-
-  sweep(): void {
-    this.#work.wake()
-  }
-
-  idle(): Promise<void> {
-    return this.#work.idle()
-  }
-
-  stop(): Promise<void> {
-    return this.#work.stop()
   }
 
   async #sweep(): Promise<void> {
     const { orphans, store } = this.#dependencies.table
     const where = [{ any: orphaned(await store.now()) }]
     let failure: unknown
-    for (let after = ''; !this.#work.isStopped;) {
+    for (let after = ''; !this.isStopped;) {
       const found = await orphans.find({ where, limit: SLICE, ...(after !== '' && { afterId: after }) })
       for (let at = 0; at < found.length; at += CONCURRENCY) {
         const some = found.slice(at, at + CONCURRENCY)

@@ -16,7 +16,7 @@ import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
 
 export const UPLOAD_MS = 86_400_000
-/** most open uploads per tenant */
+/** maximum number of open uploads per tenant */
 export const MAX_UPLOADS = 1_000
 export const MAX_PARTS = 10_000
 const SLICE = 500
@@ -82,7 +82,7 @@ export class PartUploads implements UploadsApi {
           table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
           ...(before === undefined ? [] : [orphans.orphaning(before.value.content)]),
         ])
-        if (before !== undefined) orphans.sweep()
+        if (before !== undefined) orphans.wake()
       })
       return part
     } catch (error) {
@@ -165,7 +165,7 @@ export class PartUploads implements UploadsApi {
       ])
       if (parts.length < SLICE) break
     }
-    orphans.sweep()
+    orphans.wake()
   }
 }
 
@@ -181,13 +181,13 @@ function chosen(
     last = number
     const part = byNumber.get(number)
     if (part?.etag === etag) return part
-    throw new S3Error('InvalidPart', `Part ${number} is not there, or has another ETag than the one that was named`)
+    throw new S3Error('InvalidPart', `Part ${number} does not exist, or has another ETag`)
   })
 }
 
 function noUpload(id: string): S3Error {
   return new S3Error(
     'NoSuchUpload',
-    `The upload ${id.slice(0, 100)} is not there: it was completed, aborted, or is over`,
+    `The upload ${id.slice(0, 100)} does not exist: it was completed or aborted, or has expired`,
   )
 }

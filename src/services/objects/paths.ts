@@ -15,7 +15,7 @@ export function readPath(text: string): string {
 
 export function readObjectPath(text: string): string {
   const path = readPath(text)
-  if (path.endsWith('/')) check(path, 'names a folder: an object has no slash at its end')
+  if (path.endsWith('/')) check(path, 'is the path of a folder; remove the slash at the end for an object')
   return path
 }
 
@@ -70,11 +70,11 @@ function problemIn(path: string): string | undefined {
   if (unusable !== undefined) return unusable
   const odd = path.split('/').find((part) => part === '' || part === '.' || part === '..')
   if (odd === undefined) return undefined
-  return odd === '' ? 'has two slashes in a row; join names by one' : `has a part "${odd}"; write the path without it`
+  return odd === '' ? 'has two slashes in a row; write one' : `has a part "${odd}"; write the path without it`
 }
 
 function unusableIn(path: string): string | undefined {
   if (UNUSABLE.test(path)) return 'has a control character, or half of a surrogate pair'
   const bytes = Buffer.byteLength(path)
-  return bytes > MAX_PATH_BYTES ? `has ${bytes} bytes; at most ${MAX_PATH_BYTES} are possible` : undefined
+  return bytes > MAX_PATH_BYTES ? `has ${bytes} bytes, more than ${MAX_PATH_BYTES}` : undefined
 }

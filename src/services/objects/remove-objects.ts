@@ -26,7 +26,7 @@ async function removeFolder(table: ObjectTable, writer: ObjectWriter, { bucket, 
   if (found === undefined) throw nothingAt(bucket, path)
   const inside = await objectsFrom(table, bucket, path, { limit: 2 })
   if (inside.some(({ value }) => value.path !== folderMark(path))) {
-    throw new AppError('CONFLICT', `The folder ${path} is not empty; remove what is in it first, or set recursive=true`)
+    throw new AppError('CONFLICT', `The folder ${path} is not empty; remove its content first, or set recursive=true`)
   }
   await writer.removeOne(bucket, folderMark(path))
   return { paths: [path], count: 1 }

@@ -65,7 +65,7 @@ export class Objects {
   }
 
   async start(): Promise<void> {
-    this.#orphans.sweep()
+    this.#orphans.wake()
   }
 
   stop(): Promise<void> {

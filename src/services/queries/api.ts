@@ -57,7 +57,7 @@ const executed = {
   query: {
     ...OVERRIDES,
     csv: Type.Optional(
-      Type.Enum(['safe'], { description: 'for CSV: texts that begin as formulas are prefixed with an apostrophe' }),
+      Type.Enum(['safe'], { description: 'for CSV: texts that begin like formulas are prefixed with an apostrophe' }),
     ),
     explain: Type.Optional(Type.Boolean({ description: 'true: adds read volume and timing' })),
   },

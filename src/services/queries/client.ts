@@ -40,7 +40,7 @@ export function queriesClient(http: Http): QueriesApi {
 function requestOf(source: QuerySource, options: ExecuteOptions): [Method, string, Ask] {
   const { overrides, signal, explain, now, resource } = options
   if (now !== undefined || resource !== undefined) {
-    throw new AppError('VALIDATION', 'now and resource are only for rules; leave them out, or override the query')
+    throw new AppError('VALIDATION', 'now and resource are only for rules; omit them, or override the query')
   }
   const ask: Ask = { query: { ...overrides, ...(explain === true && { explain }) }, ...(signal && { signal }) }
   if ('stored' in source) return ['GET', pathOf`/data/query/${source.stored}`, ask]

@@ -17,11 +17,7 @@ export interface QueriesOptions {
   readonly slots?: QuerySlots
 }
 
-export function createQueriesService(options: QueriesOptions): InternalQueries {
-  return new Service(options)
-}
-
-class Service implements InternalQueries {
+export class Queries implements InternalQueries {
   readonly #options: QueriesOptions
   readonly #collection: Collection<QueryRecord>
   readonly #slots: QuerySlots

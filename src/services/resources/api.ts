@@ -157,7 +157,7 @@ const resourceRoutes = [
     method: 'DELETE',
     path: `${RESOURCES}/:id`,
     scope: 'operate',
-    summary: 'Delete a resource that is neither a parent nor referenced',
+    summary: 'Delete a resource that is not a parent and not referenced',
     query: { cascade: CASCADE },
     isConditional: true,
     answers: none,

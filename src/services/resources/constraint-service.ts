@@ -136,8 +136,8 @@ export async function appliedConstraints(
   const opposed = contradictions([{ from: 'the reserved attributes', attributes: RESERVED }, ...wishes])
   if (opposed.length > 0) {
     const issues = opposed.map(({ attribute, between }) => {
-      const where = `nothing fits the attribute ${attribute} of ${between.join(' and ')}`
-      return problem('/$constraints', `constraints are incompatible to each other: ${where}`, 'leave out one of them')
+      const where = `no value can satisfy the attribute ${attribute} of ${between.join(' and ')}`
+      return problem('/$constraints', `constraints are incompatible to each other: ${where}`, 'omit one of them')
     })
     throw refuse('the resource type', issues)
   }

@@ -1,4 +1,4 @@
 /** Exports what a host needs to run the resources service. */
 export { resourcesErrorBody } from './refusals.ts'
 export { resourcesRoutes } from './api.ts'
-export { createResourcesService, type HostedResources, RECONCILED_AT_ONCE } from './service.ts'
+export { Resources, RECONCILED_AT_ONCE } from './service.ts'

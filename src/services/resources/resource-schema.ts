@@ -52,7 +52,7 @@ export function checkSize(attributes: object, subject: string): void {
 }
 
 const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }
-const OF_PATH = { description: 'that of the path, or left out' }
+const OF_PATH = { description: 'the id in the path, or absent' }
 
 /** Makes the schema of a body; null counts as absent. */
 function bodySchema(title: string, own: object, attributes: readonly Attribute[], required: readonly string[] = []) {
@@ -215,7 +215,7 @@ export const Operation = checked(
         : []),
       ...taken
         .filter((name) => ownValue(parameters, name) !== undefined)
-        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'leave it out' })),
+        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'omit it' })),
     ]
   }),
   { subject: 'the batch', type: 'BATCH' },

@@ -169,8 +169,8 @@ export function checkAddressable(id: string, subject: string): void {
 export function checkId({ id: bodyId }: Attributes, id: string, subject: string): void {
   if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
   if (bodyId === undefined || bodyId === null || bodyId === id) return
-  const message = `is ${JSON.stringify(bodyId)}, but the path says ${JSON.stringify(id)}`
-  throw refuse(subject, [problem('/id', message, 'leave it out')])
+  const message = `is ${JSON.stringify(bodyId)}, but the path contains ${JSON.stringify(id)}`
+  throw refuse(subject, [problem('/id', message, 'omit it')])
 }
 
 export function patched(before: ResourceEntity, patch: Attributes): ResourceEntity {

@@ -1,5 +1,4 @@
 /** Composes the resources service from the store and injected neighbouring services. */
-import type { CommandOutbox } from '#services/broker/contract'
 import { type JobSlots, JobRunner } from '#jobs'
 import { AppError, type Caller, type Issue, type Logger, messageOf, Semaphore, type StartTimer } from '#kernel'
 import type { Store } from '#storage'
@@ -44,13 +43,6 @@ export interface ResourcesOptions {
   readonly later?: StartTimer
 }
 
-export interface HostedResources extends InternalResources {
-  readonly outbox: CommandOutbox
-  /** Retries the failed managed tasks of a template that was created or changed. Never waits. */
-  templateWritten(template: string): void
-  idle(): Promise<void>
-}
-
 /** ms between writes of contact times */
 const SWEEP_MS = 5_000
 /** Number of sweeps between two removals of effects older than a day. */
@@ -60,11 +52,7 @@ export const RECONCILED_AT_ONCE = 64
 /** Maximum contact times written per sweep, since ingestion has priority. */
 const MAX_CONTACTS = 2_000
 
-export function createResourcesService(options: ResourcesOptions): HostedResources {
-  return new Resources(options)
-}
-
-class Resources implements HostedResources {
+export class Resources implements InternalResources {
   readonly outbox: CommandRunner
   readonly #options: ResourcesOptions
   readonly #tenantResources: TenantResources
@@ -169,6 +157,7 @@ class Resources implements HostedResources {
     return this.#discovery.discover(seen)
   }
 
+  /** Retries the failed managed tasks of a template that was created or changed. Never waits. */
   templateWritten(template: string): void {
     this.#reconciler.retry(template)
   }
@@ -183,7 +172,7 @@ class Resources implements HostedResources {
 
   #writeLastSeen(most: number): Promise<void> {
     const written = this.#tenantResources.writeLastSeen(most)
-    return this.#orWarn('Times of contact with resources could not be written', written)
+    return this.#orWarn('Last contacts of resources could not be written', written)
   }
 
   async #orWarn(failure: string, work: Promise<unknown>): Promise<void> {

@@ -112,7 +112,7 @@ const TASK_ROUTES = [
     method: 'HEAD',
     path: '/api/tasks',
     scope: 'read',
-    summary: 'How many tasks there are',
+    summary: 'Number of tasks',
     // clients send hits=0 to count tasks, so a page size is allowed and has no effect
     query: { ...TASK_LISTING, ...PAGING },
     otherQuery: TAG_PARAMETERS,
@@ -143,7 +143,7 @@ const TASK_ROUTES = [
     method: 'DELETE',
     path: '/api/tasks',
     scope: 'operate',
-    summary: 'Delete several tasks at once: all of them, or none',
+    summary: 'Delete several tasks atomically',
     query: { ...IDS, ...forceStop },
     answers: { 200: Type.Object({ successful: Texts }) },
     handler: async ({ api, query: { ids, id, forceStop = false } }) => {
@@ -160,7 +160,7 @@ const TASK_ROUTES = [
     method: 'PATCH',
     path: '/api/tasks',
     scope: 'operate',
-    summary: 'Change the tasks that the query selects, and wait for it',
+    summary: 'Change the selected tasks, and wait for the result',
     query: TASK_LISTING,
     otherQuery: TAG_PARAMETERS,
     body: taskOperation,
@@ -213,7 +213,7 @@ const TASK_ROUTES = [
     method: 'DELETE',
     path: '/api/tasks/:id',
     scope: 'operate',
-    summary: 'Delete a task that does not run',
+    summary: 'Delete a task that is not running',
     query: forceStop,
     isConditional: true,
     answers: { 204: Type.Null() },
@@ -224,12 +224,12 @@ const TASK_ROUTES = [
   }),
   commandRoute('start', 'Start a task'),
   commandRoute('stop', 'Stop a task'),
-  commandRoute('restart', 'Stop a task that runs, and start it'),
+  commandRoute('restart', 'Restart a running task'),
   route({
     method: 'POST',
     path: '/api/tasks/:id/command/resync',
     scope: 'operate',
-    summary: 'Have a task that runs forget when its resources were measured last',
+    summary: 'Make a running task forget the last measurement times of its resources',
     answers: entity,
     handler: ({ api, params }) => api.tasks.resync(params.id),
   }),
@@ -284,14 +284,14 @@ function batchRoutes(otherBatches: () => OtherBatches | undefined) {
       method: 'POST',
       path: '/api/batch',
       scope: 'operate',
-      summary: 'Do something to all tasks, or resources, that a query selects, or see what it would do to tasks',
+      summary: 'Change all selected tasks or resources, or preview a change of tasks',
       body: unread<BatchRequest>(Type.Union([BatchRequest.schema, OtherBatchSchema])),
       query: { dryRun: Type.Optional(Flag) },
       answers: { 200: BatchPreviewSchema, 202: QueuedBatchSchema },
       handler: async ({ api, query: { dryRun = false }, body, request, reply }) => {
         const others = otherBatches()
         if (others?.takes(body) === true) {
-          if (dryRun) throw new AppError('VALIDATION', '/dryRun <- only operations on tasks can be looked at before')
+          if (dryRun) throw new AppError('VALIDATION', '/dryRun <- only operations on tasks can be previewed')
           const queued = await others.queue(callerOf(request), body)
           const uri = linkTo(request, `/api/batch/${queued.id}`)
           return reply.code(202).header('location', uri).send({ statusCode: 202, uri, entity: queued })
@@ -309,7 +309,7 @@ function batchRoutes(otherBatches: () => OtherBatches | undefined) {
       method: 'GET',
       path: '/api/batch/:id',
       scope: 'read',
-      summary: 'How far an operation is, and what became of each task',
+      summary: 'Progress of an operation, and the result for each task',
       answers: { 200: BatchStatusSchema },
       handler: async ({ api, params: { id }, request }) => {
         try {

@@ -85,6 +85,10 @@ function templateClient(http: Http): TemplateApi {
       typed(http.json('PUT', pathOf`/api/templates/${name}`, { body, query, ...conditionOf(ifRevision) })),
     remove: (name, { ifRevision } = {}) =>
       typed(http.json('DELETE', pathOf`/api/templates/${name}`, conditionOf(ifRevision))),
+    publish: (name, version, { ifRevision } = {}) =>
+      typed(
+        http.json('POST', pathOf`/api/templates/${name}/versions/${String(version)}/publish`, conditionOf(ifRevision)),
+      ),
     copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
     get: (name, format, version) =>
       typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format, version } })),
@@ -127,8 +131,7 @@ function batchClient(http: Http): BatchApi {
       }
     },
     preview: (body) => typed(http.json('POST', '/api/batch', { body, query: { dryRun: true } })),
-    previewReplace: (id, body) =>
-      typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { dryRun: true } })),
+    previewReplace: (id, body) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { dryRun: true } })),
     previewReload: (id, options) =>
       typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options, dryRun: true } })),
     reload: (id, { ifRevision, ...query } = {}) =>

@@ -19,6 +19,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+export type { FiringListener, TaskFiring } from './durable/firing-tap.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type {
@@ -31,7 +32,7 @@ import type {
   RehearsalSummary,
 } from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
-import type { PostOptions } from './templates/post-checks.ts'
+import type { DraftOptions, PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
@@ -133,13 +134,18 @@ export interface TaskApi {
 }
 
 export interface TemplateApi {
-  create(specification: TemplateSpecification, options?: PostOptions): Promise<CreatedTemplate>
-  /** Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. */
+  create(specification: TemplateSpecification, options?: PostOptions & DraftOptions): Promise<CreatedTemplate>
+  /**
+   * Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. `draft`:
+   * stores a version that runs only in rehearsals, beside the published one.
+   */
   replace(
     name: string,
     specification: TemplateSpecification,
-    options?: PostOptions & RevisionOptions & Pick<ReloadOptions, 'rehearse'>,
+    options?: PostOptions & DraftOptions & RevisionOptions & Pick<ReloadOptions, 'rehearse'>,
   ): Promise<TemplateEntity>
+  /** Makes a draft the version of which new tasks are made. Throws `WRONG_STATUS` for a version that is not a draft. */
+  publish(name: string, version: number, options?: RevisionOptions): Promise<TemplateEntity>
   /** Throws `WRONG_STATUS` while tasks use the template. */
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
@@ -227,7 +233,7 @@ export { CoverageCount } from './rehearsals/coverage.ts'
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
-export type { PostOptions } from './templates/post-checks.ts'
+export type { DraftOptions, PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
 export type * from './inputs/inputs-schema.ts'

@@ -10,7 +10,7 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
   if (first !== undefined && OF_STORAGE.has(first.type)) {
     // the paths are indexes into the commit, which mean nothing to clients
     const shown = issues.map((issue) => ({ ...issue, path: '' }))
-    const text = `what was sent can neither be kept nor searched for: ${issuesText(shown)}`
+    const text = `the sent data can neither be stored nor searched: ${issuesText(shown)}`
     return { statusCode, error: text, code, details: shown.map(wireIssue) }
   }
   const { text, name } =

@@ -21,6 +21,11 @@ export function unknownTemplateVersion(name: string, version: number, newest: nu
   return invalid(noVersion(name, version, newest), 'TEMPLATE', '/templateVersion')
 }
 
+export function unpublished(name: string, version: number): AppError {
+  const right = 'rehearse it, or publish it first'
+  return invalid(`version ${version} of template ${name} is a draft; ${right}`, 'TEMPLATE', '/templateVersion')
+}
+
 function noVersion(name: string, version: number, newest: number): string {
   const kept = `/api/templates/${encodeURIComponent(name)}/versions`
   return `No version ${version} of template ${name}; its newest is ${newest}, GET ${kept} lists the kept ones`

@@ -35,7 +35,7 @@ export const TEMPLATE_LISTING = {
   tags: Type.Optional(
     Type.Array(Text, {
       description:
-        'has one of these keys; tags.<key>=<value>: a key that repeats has one of the values, all keys must fit',
+        'has one of these keys; tags.<key>=<value>: all keys must match, a repeated key with any of its values',
     }),
   ),
 }

@@ -139,6 +139,6 @@ function recordId(task: string, thing: string): string {
 function superseded(effect: string, last: string, thing: string): AppError {
   return new AppError(
     'SUPERSEDED',
-    `the effect ${effect} arrived too late: ${last}, a later effect of its task, was already applied to ${thing}, so it was dropped`,
+    `the effect ${effect} arrived too late: ${last}, a later effect of its task, was already applied to ${thing}`,
   )
 }

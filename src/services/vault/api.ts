@@ -20,7 +20,7 @@ const ROUTES = [
     method: 'PUT',
     path: '/vault/v1/secrets/:name',
     scope: 'admin',
-    summary: 'Store a secret, or another value of one',
+    summary: 'Create or replace a secret',
     body: SecretValue,
     answers: { 200: SecretSchema, 201: SecretSchema },
     handler: async ({ api, params, body, reply }) => {

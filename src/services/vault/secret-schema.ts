@@ -7,16 +7,16 @@ const MAX_VALUE = 16_384
 
 const Text = Type.String()
 const value = refined(
-  text(MAX_VALUE, { minLength: 1, description: 'sealed on receipt, and never part of an answer' }),
+  text(MAX_VALUE, { minLength: 1, description: 'encrypted on receipt, and never returned' }),
   (value) => [problemOf(value)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
 )
 
 /** Describes a problem without quoting the value, which errors never contain. */
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a non-empty text'
-  if (value.length > MAX_VALUE) return `has ${value.length} characters, and at most ${MAX_VALUE} are accepted`
-  if (/\p{Surrogate}/u.test(value)) return 'has half of a character'
-  return value.includes('\0') ? 'has a NUL, which environments cannot hold' : undefined
+  if (value.length > MAX_VALUE) return `has ${value.length} characters, more than ${MAX_VALUE}`
+  if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
+  return value.includes('\0') ? 'has a NUL, which environment variables cannot contain' : undefined
 }
 
 export const SecretValue = checked(closed({ value }, { title: 'SecretValue' }), {

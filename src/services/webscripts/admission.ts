@@ -56,9 +56,9 @@ export async function admit(
     (holder?.tenant === script.tenant && (holder.rights === undefined || hasScope(holder.rights, 'operate')))
   if (isSecret || isOwner) return { isHeaderOurs: authorization !== '', isOwner }
   if (candidate === undefined && authorization === '') {
-    throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')
+    throw new AppError('UNAUTHORIZED', 'This webscript is private: send its secret, or a key of its tenant')
   }
-  throw new AppError('FORBIDDEN', 'What was shown does not open this webscript')
+  throw new AppError('FORBIDDEN', 'The credentials are not valid for this webscript')
 }
 
 export function noWebscript(): AppError {

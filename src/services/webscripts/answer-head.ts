@@ -48,7 +48,7 @@ function shown(value: unknown): string {
 }
 
 function wrong(what: string): AppError {
-  return new AppError('PLUG_FAILED', `it answered with ${what}`, { cause: 'answer' })
+  return new AppError('PLUG_FAILED', `it returned ${what}`, { cause: 'answer' })
 }
 
 export function etagOf(body: string | Uint8Array): string {

@@ -29,9 +29,9 @@ export class CallQuota {
     const { cpuMs, clock, takeCall } = this.#options
     this.#refuseBeyondOpen()
     const cpuWait = this.#cpu.waitAfter(cpuMs(), clock())
-    if (cpuWait > 0) throw refused('Webscripts of the tenant took too much CPU time', cpuWait)
+    if (cpuWait > 0) throw refused('Webscripts of the tenant used too much CPU time', cpuWait)
     const wait = takeCall()
-    if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
+    if (wait > 0) throw refused('Too many calls of webscripts per second', wait)
   }
 
   /** Returns a function that ends the call, to be called once. */

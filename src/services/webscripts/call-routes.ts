@@ -122,16 +122,18 @@ export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
           hide: hide || method === 'OPTIONS' || method === 'HEAD',
           summary: 'Call a webscript',
           description:
-            'By its id, or by its tenant and its name. A private one needs its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The webscript makes the answer.',
+            'By its id, or by tenant and name. A private webscript requires its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The webscript determines the response.',
           security: [],
           params: Type.Object({
-            id: Type.String({ description: 'of the webscript, or its tenant' }),
+            id: Type.String({ description: 'id of the webscript, or its tenant' }),
             '*': Type.Optional(
-              Type.String({ description: 'the name behind a tenant; then the path for the webscript' }),
+              Type.String({
+                description: 'after a tenant: the name of the webscript; then the path for the webscript',
+              }),
             ),
           }),
           response: {
-            '2xx': Type.Unknown({ description: 'whatever the webscript answers' }),
+            '2xx': Type.Unknown({ description: 'the response of the webscript' }),
             '4xx': ErrorSchema,
             '5xx': ErrorSchema,
           },
@@ -253,9 +255,9 @@ function kindOf(error: AppError): readonly [number, string] {
   if (code !== 'PLUG_FAILED') return [ERRORS[code].status, message]
   const cause = error.cause as CallFailure | 'answer' | undefined
   if (cause === 'answered') return [500, 'The webscript failed']
-  if (cause === 'overdue') return [504, 'The webscript did not answer in time']
-  if (cause === 'answer') return [502, 'The webscript gave an answer that cannot be sent']
-  if (cause === 'ended') return [502, 'The webscript ended without an answer']
+  if (cause === 'overdue') return [504, 'The webscript did not respond in time']
+  if (cause === 'answer') return [502, 'The webscript returned an invalid response']
+  if (cause === 'ended') return [502, 'The webscript ended without a response']
   return [503, 'The webscript cannot be called at the moment']
 }
 

@@ -31,7 +31,7 @@ export class Management {
 
   async create({ name, ...change }: NewWebscript): Promise<Operation> {
     if (change.version === undefined && (await this.#isThere(name))) {
-      throw new AppError('CONFLICT', `'${name}' exists already; replace it, or set a version`)
+      throw new AppError('CONFLICT', `'${name}' already exists; replace it, or set a version`)
     }
     return operationOf(await this.#api.create(filesOf(name, change), { draft: change.draft === true }))
   }

@@ -15,7 +15,7 @@ const STREAM_MS = 600_000
 /** Headers whose effect browsers would extend to the API (WEBSCRIPT-6). */
 const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
 const WHY_REMOVED =
-  'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
+  'on the origin of the API, browsers would apply it to the API too; --webscript-url sets another origin'
 
 export interface CallTimes {
   readonly now: () => number
@@ -80,7 +80,7 @@ export class OpenCall {
   }
 
   begin(params: Readonly<Record<string, unknown>>): void {
-    if (this.#pieces !== undefined) throw refused('the answer has begun already')
+    if (this.#pieces !== undefined) throw refused('the response has already begun')
     const head = headOf(params)
     const pieces = new Readable({
       highWaterMark: WAITING_BYTES,
@@ -101,17 +101,17 @@ export class OpenCall {
   /** Sends a piece; resolves when there is room for another. Rejects when the client disconnects or stalls. */
   async write(params: Readonly<Record<string, unknown>>): Promise<void> {
     const pieces = this.#pieces
-    if (pieces === undefined) throw refused('the answer has not begun')
-    if (this.#resume !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
+    if (pieces === undefined) throw refused('the response has not begun')
+    if (this.#resume !== undefined) throw refused('a piece is in flight; write the next one after its acknowledgement')
     const piece = Buffer.from(bodyOf(params))
-    if (pieces.destroyed) throw refused('the client went away')
-    if (this.#isLate) throw refused(`the answer takes longer than ${STREAM_MS} ms`)
+    if (pieces.destroyed) throw refused('the client disconnected')
+    if (this.#isLate) throw refused(`the response takes longer than ${STREAM_MS} ms`)
     this.#sent += piece.length
     this.timer.renew()
     if (piece.length === 0 || pieces.push(piece)) return
     await this.#untilRoom(pieces)
     this.timer.renew()
-    if (pieces.destroyed) throw refused('the client went away')
+    if (pieces.destroyed) throw refused('the client disconnected')
   }
 
   /** Ends the call, with the whole response or after all pieces. Throws `PLUG_FAILED`. */
@@ -120,7 +120,7 @@ export class OpenCall {
       if (!this.#pieces.destroyed) this.#pieces.push(null)
       return
     }
-    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it returned no answer', { cause: 'answer' })
+    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it did not return a response', { cause: 'answer' })
     const head = headOf(answer)
     const body = bodyOf(answer)
     this.#sent = Buffer.byteLength(body)
@@ -179,7 +179,7 @@ export class OpenCall {
       const cancel = this.#times.later(STALL_MS, () => {
         this.#resume = undefined
         pieces.destroy(new Error('the client stopped reading'))
-        reject(refused(`the client took nothing for ${STALL_MS} ms`))
+        reject(refused(`the client accepted no data for ${STALL_MS} ms`))
       })
       this.#resume = () => {
         cancel()

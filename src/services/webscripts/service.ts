@@ -64,7 +64,7 @@ class Webscripts implements InternalWebscripts {
     const { functions, log } = this.#options
     const management = (): Management => {
       const service = functions()
-      if (service === undefined) throw new AppError('CLOSED', 'this host serves no functions')
+      if (service === undefined) throw new AppError('CLOSED', 'this host does not serve functions')
       return new Management(service.as(caller, 'webscripts'), (name) => service.webscripts(name))
     }
     const known = (name: string): string => {
@@ -169,7 +169,7 @@ class Webscripts implements InternalWebscripts {
     if (question === 'web.read') return call.read(params['offset'])
     if (question === 'web.head') return call.begin(params)
     if (question === 'web.write') return call.write(params)
-    throw new AppError('PLUG_FAILED', `the host has no answer to ${question.slice(0, 100)}`)
+    throw new AppError('PLUG_FAILED', `the host does not know the question ${question.slice(0, 100)}`)
   }
 
   addLine({ type, name, version, time, level, text }: FunctionLine): void {
@@ -235,7 +235,7 @@ function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
   if (typeof method !== 'string' || typeof path !== 'string' || !areTexts) {
     throw new AppError('PLUG_FAILED', 'a request to the API has a method, a path and headers')
   }
-  if (body !== undefined && typeof body !== 'string') throw new AppError('PLUG_FAILED', 'a body is text')
+  if (body !== undefined && typeof body !== 'string') throw new AppError('PLUG_FAILED', 'the body must be text')
   return { method, path, headers: pairs as ApiRequest['headers'], ...(body !== undefined && { body }) }
 }
 

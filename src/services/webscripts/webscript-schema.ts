@@ -18,7 +18,7 @@ export const ErrorSchema = Type.Object(
 
 export const InfoSchema = Type.Object(
   {
-    id: Type.String({ description: 'as addresses have it' }),
+    id: Type.String({ description: 'id in URLs' }),
     name: Text,
     version: Text,
     status: Text,
@@ -27,7 +27,7 @@ export const InfoSchema = Type.Object(
     private: Flag,
     allowHmac: Flag,
     runtime: Text,
-    href: Type.String({ description: 'where it is called' }),
+    href: Type.String({ description: 'URL of the webscript' }),
     secret: Type.Optional(Text),
   },
   { title: 'Webscript' },
@@ -47,7 +47,7 @@ export interface Operation extends Decoded<typeof OperationSchema> {}
 
 const FIELDS = {
   script: Type.String({ minLength: 1, description: 'the text of the script' }),
-  version: Type.Optional(Type.String({ description: 'major.minor.patch; without it the next one' })),
+  version: Type.Optional(Type.String({ description: 'major.minor.patch; default: the next version' })),
   runtime: Type.Optional(Type.Enum(['web-node24', 'web-python3'])),
   private: Type.Optional(Flag),
   allowHmac: Type.Optional(Flag),
@@ -75,7 +75,7 @@ export interface WebscriptChange extends Decoded<typeof ChangeSchema> {}
 
 const LineSchema = Type.Object(
   {
-    number: Type.Integer({ description: 'rises by line of the host; not by one for a webscript' }),
+    number: Type.Integer({ description: 'increases with each line of the host, so numbers of a webscript have gaps' }),
     timestamp: Type.String({ description: 'ISO 8601' }),
     level: Type.Enum(LOG_LEVELS),
     kind: Type.Enum(LINE_KINDS),
@@ -97,11 +97,11 @@ export const LogSchema = Type.Object(
 export interface ScriptLogPage extends Decoded<typeof LogSchema> {}
 
 export const TAIL_QUERY = {
-  level: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and those above' })),
+  level: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and above' })),
   kind: Type.Optional(Type.Enum(LINE_KINDS, { description: 'only these lines' })),
   version: Type.Optional(Type.String({ description: 'lines of one version; default all' })),
-  search: Type.Optional(Type.String({ description: 'a part of the message; case does not count' })),
-  after: Type.Optional(Type.Integer({ minimum: 0, description: 'lines that follow the one of this number' })),
+  search: Type.Optional(Type.String({ description: 'part of the message, in any letter case' })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'lines after the line with this number' })),
 }
 export const LOG_QUERY = {
   ...TAIL_QUERY,
@@ -114,10 +114,10 @@ export interface ScriptLogQuery extends Readonly<{ [Name in keyof Query]?: Query
 export const MetricsSchema = Type.Object(
   {
     calls: Type.Integer(),
-    errors: Type.Integer({ description: 'answers from 500 on' }),
-    coldStarts: Type.Integer({ description: 'calls that found no process' }),
+    errors: Type.Integer({ description: 'number of responses with a status from 500' }),
+    coldStarts: Type.Integer({ description: 'number of calls that had to start a process' }),
     open: Type.Integer(),
-    p50: Type.Number({ description: 'ms until the answer began' }),
+    p50: Type.Number({ description: 'ms until the response began' }),
     p99: Type.Number(),
     bytesIn: Type.Integer(),
     bytesOut: Type.Integer(),

@@ -60,7 +60,7 @@ export class FileBlobs implements Blobs {
     options?: Parameters<Blobs['put']>[2],
   ): Promise<BlobInfo> {
     this.#host.checkOpen()
-    const checked = checkPut(path, content, options)
+    const checked = checkPut(path, options)
     const sent: Sent = { pieces: piecesOf(content), failure: undefined }
     return this.#host.run(() => this.#put(path, sent, checked))
   }
@@ -259,7 +259,7 @@ export class FileBlobs implements Blobs {
 }
 
 interface Sent {
-  readonly pieces: AsyncIterable<Uint8Array>
+  readonly pieces: ReturnType<typeof piecesOf>
   failure: unknown
 }
 

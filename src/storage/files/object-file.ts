@@ -137,5 +137,5 @@ function damagedObject(path: string): AppError {
 
 function otherForm(path: string): AppError {
   const message = `The file of the object ${path} was written by another version of this program`
-  return new AppError('STORE', `${message}; run that version, or put the object again`)
+  return new AppError('STORE', `${message}; run that version, or upload the object again`)
 }

@@ -28,7 +28,7 @@ export class MemoryDisk {
   /** Reserves the disk for one medium at a time. Throws `STORE` while another medium uses it. */
   take(): void {
     if (this.#open) {
-      throw new AppError('STORE', 'The memory is in use by a medium that is open; close that one first')
+      throw new AppError('STORE', 'The memory is in use by an open medium; close it first')
     }
     this.#open = true
   }

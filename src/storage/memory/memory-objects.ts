@@ -58,7 +58,7 @@ class MemoryBlobs implements Blobs {
     options?: Parameters<Blobs['put']>[2],
   ): Promise<BlobInfo> {
     this.#checkOpen()
-    const { contentType, metadata, expect, digest } = checkPut(path, content, options)
+    const { contentType, metadata, expect, digest } = checkPut(path, options)
     const chunks: Uint8Array[] = []
     for await (const piece of piecesOf(content)) chunks.push(new Uint8Array(piece))
     const bytes = Buffer.concat(chunks)

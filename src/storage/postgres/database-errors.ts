@@ -10,18 +10,18 @@ export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
 const DISK_FULL = '53100'
 
 const HINTS: ReadonlyMap<string, string> = new Map([
-  ['28P01', 'give the right user and password'],
-  ['28000', 'give a user who may connect'],
-  ['3D000', 'create the database, or name another'],
-  ['42501', "let the database's user create and use the schema"],
+  ['28P01', 'use the correct user and password'],
+  ['28000', 'use a user with the right to connect'],
+  ['3D000', 'create the database, or use another one'],
+  ['42501', 'grant the user the right to create and use the schema'],
   ['42P01', 'a newer version has taken over this collection: start this host again with the newer version'],
-  ['25006', 'this server is a copy for reading: connect to the one that may be written'],
-  [DISK_FULL, 'make room on its disk'],
+  ['25006', 'this server is a read-only standby: connect to the primary'],
+  [DISK_FULL, 'free some space on its disk'],
   ['53300', 'raise its max_connections, or open fewer hosts'],
-  ['57014', 'ask for less, or raise the time limit'],
-  ['ECONNREFUSED', 'start the server there, or give its right address'],
-  ['ENOENT', 'start the server there, or give the right folder of its socket'],
-  ['ENOTFOUND', 'give the right host name'],
+  ['57014', 'request less, or raise the time limit'],
+  ['ECONNREFUSED', 'start the server there, or use the correct address'],
+  ['ENOENT', 'start the server there, or use the correct folder of its socket'],
+  ['ENOTFOUND', 'use the correct host name'],
 ])
 
 /** Codes of conflicts between transactions, after which a retry makes sense. */
@@ -32,7 +32,7 @@ export function storeError(database: string, thrown: unknown, fate?: Fate): AppE
   if (thrown instanceof AppError) return thrown
   const hint = HINTS.get(codeOf(thrown) ?? '')
   const what = textOf(thrown)
-  const outcome = { NOT_WRITTEN: 'nothing was written', UNKNOWN_OUTCOME: 'whether it was written is not known' }
+  const outcome = { NOT_WRITTEN: 'nothing was written', UNKNOWN_OUTCOME: 'whether it was written is unknown' }
   const parts = [`${database}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
   const issues: Issue[] =
     fate === undefined ? [] : [{ path: '', message: outcome[fate], severity: 'ERROR', type: fate }]

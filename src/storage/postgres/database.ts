@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly schema: string
   /** ms for which calls wait for a lost server before failing */
   readonly patience: number
-  /** most ms for which a stalled host may block others inside a transaction; default 30,000 */
+  /** maximum ms for which a stalled host may block others inside a transaction; default 30,000 */
   readonly idleLimit?: number
 }
 
@@ -148,7 +148,7 @@ function descriptionOf(config: PoolConfig): string {
   } catch (error) {
     throw new AppError(
       'STORE',
-      'the address of the database cannot be read; it is postgresql://user:password@host:5432/database',
+      'the address of the database is invalid; use a form such as postgresql://user:password@host:5432/database',
       {
         cause: error,
       },

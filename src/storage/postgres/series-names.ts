@@ -1,7 +1,7 @@
 /** Assigns integer keys to pairs of resource and metric, for the table of samples. Keys are never removed. */
 import type { Database } from './database.ts'
 
-/** most cached names; beyond that the cache starts over */
+/** maximum number of cached names; beyond that the cache starts over */
 const MOST = 200_000
 
 export const seriesKey = (tenant: string, resource: string, metric: string): string =>

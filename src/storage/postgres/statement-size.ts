@@ -12,6 +12,6 @@ export function checkStatementSize(size: number, subject: string): void {
   const shown = Math.ceil(size / MEBI)
   throw new AppError(
     'TOO_LARGE',
-    `${subject} has ${shown} MiB of text; PostgreSQL takes at most ${MOST / MEBI} at once, so write it in parts`,
+    `${subject} has ${shown} MiB of text; PostgreSQL accepts at most ${MOST / MEBI} at once, so write it in parts`,
   )
 }

@@ -27,7 +27,7 @@ interface Holder {
 
 /** ms without a response after which the session counts as lost */
 const SESSION_SILENCE = 2_000
-/** most ms of a single wait for another process to end */
+/** maximum ms of a single wait for another process to end */
 const WATCH = 3_000_000
 /** ms after an outage of the server until all hosts are expected to be back */
 const SETTLING = 3_000
@@ -169,8 +169,8 @@ export class StoreLock implements Presence {
     if (kept.rows[0]?.kept === true) return
     throw new AppError(
       'STORE',
-      `${this.#database.description} is reached by a pooler that lends connections for a transaction: locks of a host are lost ` +
-        'there; name the address of the server itself, or of a pooler that lends for a session',
+      `${this.#database.description} is behind a connection pooler in transaction mode, which loses the locks of a host; ` +
+        'use the address of the server itself, or of a pooler in session mode',
     )
   }
 
@@ -182,7 +182,7 @@ export class StoreLock implements Presence {
     if (!this.#isClosed) return client
     // closed while connecting, and nothing else refers to this client
     await client.end()
-    throw new AppError('STORE', `${this.#database.description} was closed while its lock was taken again`)
+    throw new AppError('STORE', `${this.#database.description} was closed while its lock was being acquired again`)
   }
 
   #notify(word: string | undefined): void {
@@ -253,11 +253,11 @@ export class StoreLock implements Presence {
     const { description, schemaName } = this.#database
     const remedy =
       this.#mode === 'shared'
-        ? 'It is not one of a cluster: stop it first, and start it with --cluster'
-        : 'One host at a time may serve a store, unless all are started with --cluster: stop that one first, or give this one another database'
+        ? 'That host is not in a cluster: stop it, and restart it with --cluster'
+        : 'Only one host may serve a store, unless all hosts are started with --cluster: stop that host first, or use another database'
     return new AppError(
       'STORE',
-      `${description}, schema ${schemaName}, is held by another host: ${name}, since ${since}. ${remedy}`,
+      `${description}, schema ${schemaName}, is in use by another host: ${name}, since ${since}. ${remedy}`,
     )
   }
 }

@@ -25,7 +25,7 @@ export interface TouchedRow {
   readonly partition: number
 }
 
-/** most sets of tables with a prepared statement per connection; other statements are parsed each time */
+/** maximum number of sets of tables with a prepared statement per connection; other statements are parsed each time */
 const MAX_PREPARED = 64
 
 export class TouchedRows {

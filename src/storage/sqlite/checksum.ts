@@ -1,7 +1,7 @@
 /** Computes checksums of stored records, so that reading detects changes made by the disk. */
 import { crc32 } from 'node:zlib'
 
-/** most numbers in one checksum */
+/** maximum number of numbers in one checksum */
 const MOST = 8
 const numbers = new Float64Array(MOST)
 const bytes = new Uint8Array(numbers.buffer)

@@ -12,7 +12,7 @@ import { type Columns, filtered, indexFrom, joinedColumns, merged, slice } from 
 import type { Database } from './database.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
 
-/** most samples in memory, counted in chunks */
+/** maximum number of samples in memory, counted in chunks */
 const MAX_CHUNKS = 4
 const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
 

@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 256 * 1024
 /** number of ms that fit into 32 bits */
 const NARROW = 2 ** 32
 
-/** a chunk is rewritten once one in so many samples has expired, to limit writes */
+/** a chunk is rewritten once this fraction of its samples (1/n) has expired, to limit writes */
 const EXPIRED_PART = 8
 
 type Row = readonly [
@@ -210,7 +210,7 @@ function joined(parts: readonly ArrayBufferView[]): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** most chunks read by one statement */
+/** maximum number of chunks read by one statement */
 const MAX_READ = 16
 const WRITE = `
   INSERT INTO main.chunks (series, first, last, count, form, due, samples, words, sum)

@@ -5,7 +5,7 @@ import { sqliteError } from './failure.ts'
 
 /** ms for which a reader waits while a file is being recovered */
 const BUSY_MS = 5_000
-/** most cached statements whose text depends on a query; constant statements are few */
+/** maximum number of cached statements whose text depends on a query; constant statements are few */
 const MAX_STATEMENTS = 300
 
 export interface WriterSettings {
@@ -49,7 +49,7 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
     if (damage instanceof AppError && db !== undefined && readOnly) throw damage
     throw new AppError(
       'STORE',
-      `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and hold only what this program wrote`,
+      `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and contain only files of this program`,
       { cause: error },
     )
   }

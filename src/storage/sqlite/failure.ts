@@ -7,7 +7,7 @@ export type StoreFailure = Required<Failure>
 export function storeFailureOf(thrown: unknown): StoreFailure {
   const { code, message, issues } = failureOf(sqliteError(thrown))
   return code === undefined
-    ? { code: 'STORE', message: `the store could not do it: ${message}`, issues }
+    ? { code: 'STORE', message: `the store failed: ${message}`, issues }
     : { code, message, issues }
 }
 
@@ -40,5 +40,5 @@ export function notWritten(thrown: unknown): NotWritten {
 }
 
 export function writeError({ failure, code }: NotWritten): AppError {
-  return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
+  return new AppError(code, `The store could not write: ${failure}${code === 'UNAVAILABLE' ? '; free some space' : ''}`)
 }

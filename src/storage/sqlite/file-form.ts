@@ -25,7 +25,7 @@ export function requireForm(db: Database, file: string, { number }: FileForm): v
   const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
   const [application = 0] = db.row<[number]>('PRAGMA application_id') ?? []
   if (application !== APPLICATION) {
-    throw new AppError('STORE', `${file}: is a database that another program made; choose another data folder`)
+    throw new AppError('STORE', `${file}: is a database of another program; choose another data folder`)
   }
   if (version === number) return
   const age = version > number ? 'a newer' : 'an older'

@@ -9,7 +9,7 @@ export function lockFolder(folder: string): () => void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new AppError('STORE', `the data folder ${folder} cannot be made: ${messageOf(error)}`, { cause: error })
+    throw new AppError('STORE', `the data folder ${folder} cannot be created: ${messageOf(error)}`, { cause: error })
   }
   const file = join(folder, 'lock.db')
   let db: DatabaseSync | undefined
@@ -21,8 +21,8 @@ export function lockFolder(folder: string): () => void {
     db?.close()
     const text = messageOf(error)
     const why = /locked|busy/i.test(text)
-      ? 'is in use by another process or another store of this one; a data folder serves one at a time'
-      : `cannot be written: ${text}; give this user the right to write there, or choose another folder`
+      ? 'is in use by another process, or by another store of this process; use one store per data folder'
+      : `cannot be written: ${text}; allow this user to write there, or choose another folder`
     throw new AppError('STORE', `the data folder ${folder} ${why}`, { cause: error })
   }
   const held = db

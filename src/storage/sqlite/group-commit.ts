@@ -109,7 +109,7 @@ export class GroupCommit<Job, Wire, Answer, Answers = readonly Answer[]> {
       this.#lastCommitMs = this.#lastCommitAt - (batch[0]?.since ?? this.#lastCommitAt)
       for (const [i, one] of batch.entries()) {
         const answer = answers[i]
-        if (answer === undefined) one.reject(new AppError('STORE', 'the writer of the store did not answer'))
+        if (answer === undefined) one.reject(new AppError('STORE', 'the writer of the store did not respond'))
         else one.resolve(answer)
       }
     } catch (error) {

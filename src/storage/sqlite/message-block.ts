@@ -221,7 +221,7 @@ type Stamps = readonly [
 ]
 
 function damagedBlock(key: number): AppError {
-  return damaged(`The block ${key} of messages that arrived lately`)
+  return damaged(`The block ${key} of recent messages`)
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>): Bytes {

@@ -22,7 +22,7 @@ import { WaitingMessages } from './waiting-messages.ts'
 const MAX_CHARACTERS = 16 * 1024 * 1024
 /** approximate number of messages that become rows at once, while a batch may be waiting */
 const SLICE = 4_096
-/** most blocks that are rewritten one by one after a removal; more blocks are sorted in the process */
+/** maximum number of blocks that are rewritten one by one after a removal; more blocks are sorted in the process */
 const FEW_BLOCKS = 4
 
 export class MessageWriter {

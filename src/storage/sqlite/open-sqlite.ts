@@ -35,7 +35,7 @@ export interface SqliteOptions {
   readonly logger?: Logger
   /** watch that counts damage; default: a new one */
   readonly damage?: DamageWatch
-  /** most threads for long reads, started on demand; default 2 */
+  /** maximum number of threads for long reads, started on demand; default 2 */
   readonly readers?: number
   /** number of samples in order of arrival that starts a fold; default 50,000 */
   readonly foldAt?: number

@@ -11,9 +11,9 @@ import {
 import { allSql, fieldOf, rangeSql, type FieldCondition, type Sql } from './condition-sql.ts'
 import { ANSWERED, driversOf, indexed, togetherDriversOf, type Driver, type Planned } from './query-drivers.ts'
 
-/** most rows that are fetched and sorted instead of scanned in order: takes 2 to 3 ms */
+/** maximum number of rows that are fetched and sorted instead of scanned in order: takes 2 to 3 ms */
 const FEW = 5_000
-/** most rows that are looked up to count them: takes about 6 ms, like scanning five times as many */
+/** maximum number of rows that are looked up to count them: takes about 6 ms, like scanning five times as many */
 const MAX_LOOKED_UP = 20_000
 /** rows up to the end of a page, beyond which a scan and a sort replace the ordered index */
 const DEEP = 2_000

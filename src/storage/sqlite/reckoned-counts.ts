@@ -18,7 +18,7 @@ export interface MaintainedCount {
 /** A field, by its index, that must equal a value or contain it. */
 type Equal = readonly [field: number, value: string | number]
 
-/** most counts that a write checks: of those for one value, and of those for none */
+/** maximum number of counts that a write checks: of those for one value, and of those for none */
 const MAX_TOGETHER = 32
 /** number of changes without a query after which a count is dropped */
 const MAX_CHANGES = 1_000

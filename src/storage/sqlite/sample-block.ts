@@ -54,7 +54,7 @@ export class StoredBlock implements SampleBlock {
   #words: readonly string[] | undefined
 
   constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null, sum: number) {
-    if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of samples that arrived lately`)
+    if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of recent samples`)
     this.key = key
     this.samples = numbersOf(bytes)
     this.#json = json

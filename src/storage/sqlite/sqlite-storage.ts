@@ -192,7 +192,7 @@ function sqliteLog({ readers, trim }: Opened, tenant: string, log: string): LogM
   }
 }
 
-/** most documents read by id on this thread; a reader thread reads more */
+/** maximum number of documents read by id on this thread; a reader thread reads more */
 const MAX_READ_HERE = 50
 
 /** Reads a collection: by key on this thread, everything else on reader threads. */

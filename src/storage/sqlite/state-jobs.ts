@@ -27,7 +27,7 @@ export type StateWrite =
       readonly body: string
       readonly fields: ColumnValues
       readonly expect: Expectation
-      /** the result must include the former searchable values if they changed */
+      /** the result must include the previous searchable values if they changed */
       readonly needsPrevious: boolean
     }
   | {
@@ -72,7 +72,7 @@ export type StateAnswer =
   | {
       readonly results: readonly number[]
       readonly changed: readonly string[]
-      /** former searchable values of changed documents, for writes that ask for them, in order */
+      /** previous searchable values of changed documents, for writes that ask for them, in order */
       readonly previous: readonly PreviousColumns[]
     }
   | { readonly conflicts: readonly WriteConflict[] }

@@ -36,7 +36,7 @@ export function relationChanges(rule: Rule | Template, relation: Relation, plugs
     combinations.length < 2
       ? []
       : combinations.map((row, i) =>
-          put(`combinations/${i}: taken away (${row.join(', ')})`, {
+          put(`combinations/${i}: removed (${row.join(', ')})`, {
             combinations: combinations.filter((one) => one !== row),
           }),
         )
@@ -71,12 +71,12 @@ export function triggerChanges(
     `${at}/${name}`,
     { ...rule, triggers: triggers.map((one, i) => (i === index ? present({ ...one, ...changed }) : one)) },
   ]
-  const gone: Change = [`${at}: taken away`, { ...rule, triggers: triggers.filter((_, i) => i !== index) }]
+  const gone: Change = [`${at}: removed`, { ...rule, triggers: triggers.filter((_, i) => i !== index) }]
   const { invocationPolicy = 0 } = trigger
   const coolDowns =
     invocationPolicy > 0
       ? [
-          put('invocationPolicy: taken away', { invocationPolicy: undefined as never }),
+          put('invocationPolicy: removed', { invocationPolicy: undefined as never }),
           ...coolDownChanges(invocationPolicy).map((other) =>
             put(`invocationPolicy: ${invocationPolicy} -> ${other}`, { invocationPolicy: other }),
           ),
@@ -115,7 +115,7 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
         },
       ],
       ...(others.length > 1
-        ? [['statesTrigger: taken away', { statesTrigger: undefined as never }] satisfies TriggerChange]
+        ? [['statesTrigger: removed', { statesTrigger: undefined as never }] satisfies TriggerChange]
         : []),
       ...parentInstead(rule, trigger),
     ]
@@ -126,10 +126,10 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
   const third = states.filter((state) => state !== stateFrom && state !== stateTo)
   return [
     [
-      'stateChangeTrigger: the state alone',
+      'stateChangeTrigger: only the state',
       { stateChangeTrigger: undefined as never, statesTrigger: [stateTo] },
     ] satisfies TriggerChange,
-    ['stateChangeTrigger: the other way round', { stateChangeTrigger: { stateFrom: stateTo, stateTo: stateFrom } }],
+    ['stateChangeTrigger: reversed', { stateChangeTrigger: { stateFrom: stateTo, stateTo: stateFrom } }],
     ['stateChangeTrigger: from any state', { stateChangeTrigger: { stateFrom: '*', stateTo } }],
     ...third.flatMap((state): readonly TriggerChange[] => [
       [`stateChangeTrigger: from ${state}`, { stateChangeTrigger: { stateFrom: state, stateTo } }],
@@ -145,7 +145,7 @@ function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): read
   const gone = { begins: undefined as never, ends: undefined as never }
   const others = states.filter((state) => !set.includes(state))
   return [
-    [`${field}: the states alone`, { ...gone, statesTrigger: set }],
+    [`${field}: only the states`, { ...gone, statesTrigger: set }],
     [`${field}: ${other} instead`, { ...gone, [other]: set }],
     [`${field}: and ${other}`, { begins: set, ends: set }],
     ...others.map((state): TriggerChange => [`${field}: ${set.join(', ')} -> ${state}`, { [field]: [state] }]),

@@ -60,7 +60,7 @@ function sensorChanges(rule: Rule | Template, sensor: Sensor, plugs: PlugRegistr
   const eviction =
     evictionTime === undefined
       ? put(`evictionTime: none -> ${EVICTION_MS}`, { evictionTime: EVICTION_MS })
-      : put('evictionTime: taken away', { evictionTime: undefined as never })
+      : put('evictionTime: removed', { evictionTime: undefined as never })
   return [
     ...nodeChanges(rule, sensor, plugs.find('sensor', sensor.name, sensor.version)).map(([name, changed]) =>
       put(name, changed),
@@ -122,7 +122,7 @@ function nodesRemoved(rule: Rule | Template): readonly Change[] {
     triggers.filter(({ sourceLabel, destinationLabel }) => [sourceLabel, destinationLabel].includes(label)).length +
     relations.filter(({ parentLabels }) => parentLabels.includes(label)).length
   const gone = (of: 'sensors' | 'relations' | 'actuators', label: string): Change => [
-    `${of}/${label}: taken away`,
+    `${of}/${label}: removed`,
     present({
       ...rule,
       [of]: (rule[of] as readonly { label: string }[]).filter((one) => one.label !== label),
@@ -186,11 +186,11 @@ function settingChanges(rule: Rule | Template): readonly Change[] {
     ...(isZoned
       ? [
           put(`timeZone: ${timeZone ?? 'UTC'} -> Pacific/Auckland`, { timeZone: 'Pacific/Auckland' }),
-          put('dst: times that do not exist are left out', { dst: { ...taskSettings.dst, gap: 'skip' } }),
-          put('dst: times that come twice count twice', { dst: { ...taskSettings.dst, overlap: 'both' } }),
+          put('dst: times that do not exist are skipped', { dst: { ...taskSettings.dst, gap: 'skip' } }),
+          put('dst: times that occur twice count twice', { dst: { ...taskSettings.dst, overlap: 'both' } }),
         ]
       : []),
-    ...(timeZone === undefined ? [] : [put('timeZone: taken away', { timeZone: undefined as never })]),
+    ...(timeZone === undefined ? [] : [put('timeZone: removed', { timeZone: undefined as never })]),
     ...cronChanges(cron ?? '').map((other) => put(`cron: ${cron ?? ''} -> ${other}`, { cron: other })),
     ...(frequency === undefined
       ? []
@@ -199,7 +199,7 @@ function settingChanges(rule: Rule | Template): readonly Change[] {
       put(`variables${path}: ${from} -> ${to}`, { variables: value as Record<string, unknown> }),
     ),
     ...CHOSEN.filter((key) => taskSettings[key] !== undefined).map((key) =>
-      put(`${key}: taken away`, { [key]: undefined }),
+      put(`${key}: removed`, { [key]: undefined }),
     ),
   ]
 }

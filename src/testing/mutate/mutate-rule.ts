@@ -91,10 +91,11 @@ function actsAs(rule: Rule | Template): RuleProperty {
       return [JSON.stringify([time, node, fields])]
     })
   return {
-    name: 'it acts as the rule',
+    name: 'the mutant acts as the rule',
     rules: [rule],
     check: async (run) =>
-      actsOf(run.events).join('\n') === actsOf((await run.again({ rule })).events).join('\n') || 'it acts otherwise',
+      actsOf(run.events).join('\n') === actsOf((await run.again({ rule })).events).join('\n') ||
+      'the mutant acts differently',
   }
 }
 

@@ -8,12 +8,12 @@ import { silentText } from '../rule-paths.ts'
 
 export function everyPlugAnswers(): RuleProperty {
   return {
-    name: 'every plug answers',
+    name: 'every plug returns',
     check({ unanswered, events, rule }) {
       if (unanswered === 0) return undefined
       const answered = new Set(events.flatMap((event) => (event.type === 'result' ? [event.node] : [])))
       const subject = silentText(rule, answered)
-      return `${subject} did not answer in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; patience can be longer`
+      return `${subject} did not return in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; increase patience if that is expected`
     },
   }
 }
@@ -36,7 +36,7 @@ export function expectedErrors(
     )
   }
   return {
-    name: 'no call of a plug fails, but where values are spoilt or missing',
+    name: 'no call of a plug fails, except with invalid or missing values',
     check({ moments }: CheckedRun) {
       let spoilt = false
       for (const moment of moments) {
@@ -46,7 +46,7 @@ export function expectedErrors(
         if (failure === undefined) continue
         const { resource, timestamp: _timestamp, ...values } = moment.message ?? { resource: 'no message' }
         const sent = moment.message === undefined ? 'without a message' : `with ${resource} ${JSON.stringify(values)}`
-        const hint = 'allow it with allowErrors when it is meant'
+        const hint = 'allow it with allowErrors if it is intended'
         return `${failure.node} failed at ${instantText(failure.time)}, ${sent}: ${failure.error ?? ''}; ${hint}`
       }
       return undefined

@@ -12,13 +12,13 @@ import { instantText } from '../moment-text.ts'
  */
 export function columnarAsPlain(): RuleProperty {
   return {
-    name: 'it does the same without subscribers',
+    name: 'the rule does the same without subscribers',
     async check(run) {
       const { fired, saved } = await run.unheard()
       const difference = firstDifference(run.firings(), fired)
-      if (difference !== undefined) return `without a listener it differs ${difference}`
+      if (difference !== undefined) return `without a subscriber it differs ${difference}`
       if (sameJson(saved, run.saved())) return undefined
-      return 'without a listener the task ends in another state, although it fires the same'
+      return 'without a subscriber the task ends in another state, although it fires the same'
     },
   }
 }
@@ -32,7 +32,7 @@ export function deterministic(): RuleProperty {
     name: 'the same messages give the same events',
     async check(run) {
       const difference = firstDifference(run.events, (await run.again()).events)
-      return difference === undefined ? undefined : `run again, it differs ${difference}`
+      return difference === undefined ? undefined : `when repeated, it differs ${difference}`
     },
   }
 }
@@ -59,7 +59,7 @@ export function latencyChangesNothing(): RuleProperty {
         firstDifference(usual.answers, other.answers, { but: 'times' })
       if (difference === undefined) return undefined
       const delays = lengths.map(([label, ms]) => `${label} ${ms} ms`).join(', ')
-      return `with late answers (${delays}) it differs ${difference}`
+      return `with late results (${delays}) it differs ${difference}`
     },
   }
 }
@@ -103,7 +103,7 @@ export function restartChangesNothing({ down, inFlight = true }: RestartChoice =
       const spans = downSpans(run, longest)
       const difference = firstDifference(run.events, restarted.events, { spans })
       if (difference === undefined) return undefined
-      return `dying ${crashesText(run.crashes, longest > 0)} it differs ${difference}`
+      return `when killed ${crashesText(run.crashes, longest > 0)} it differs ${difference}`
     },
   }
 }
@@ -113,7 +113,7 @@ function longestOf(down: string): number {
 }
 
 export function crashesText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
-  const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
+  const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (calls in flight)' : ''}`)
   return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
 }
 

@@ -66,7 +66,7 @@ export function inputClasses(
     const count = `${bodies.length} messages after ${gaps.length} gaps`
     throw new AppError(
       'VALIDATION',
-      `each step could be one of ${count}, which is too many to try all; set values: { metric: [...] } or gaps: [...] that matter`,
+      `each step could be one of ${count}, too many to try all; set values: { metric: [...] } or gaps: [...] that matter`,
     )
   }
   return gaps.flatMap((gap) => bodies.map((body) => ({ gap, ...body })))

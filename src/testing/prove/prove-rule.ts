@@ -86,7 +86,7 @@ export async function proveRule(
   const unfit = properties.filter(({ monitor }) => monitor === undefined)
   if (unfit.length > 0) {
     const names = unfit.map(({ name }) => `"${name}"`).join(', ')
-    throw new AppError('VALIDATION', `${names} cannot be checked moment by moment, as a proof needs it; use checkRule`)
+    throw new AppError('VALIDATION', `${names} cannot be checked at single moments, as a proof requires; use checkRule`)
   }
   return new Proving(rule, properties, options).run()
 }

@@ -89,7 +89,10 @@ export class Stepper {
   async #settle(engine: CoreEngine): Promise<void> {
     const { patience } = this.#options
     if (engine.openCalls === 0 || (await isSettledWithin(engine, patience))) return
-    throw new AppError('PROPERTY', `a plug did not answer within ${lengthText(patience)}; patience can be longer`)
+    throw new AppError(
+      'PROPERTY',
+      `a plug did not return within ${lengthText(patience)}; increase patience if that is expected`,
+    )
   }
 
   #moment(

@@ -16,7 +16,7 @@ import type { RuleProperty } from '../property.ts'
 export function shiftedInTime(by: number | string): RuleProperty {
   const ms = typeof by === 'number' ? by : durationMs(by)
   if (!Number.isFinite(ms) || ms === 0)
-    throw new AppError('VALIDATION', `shiftedInTime(${String(by)}): use a length of time such as 7d`)
+    throw new AppError('VALIDATION', `shiftedInTime(${String(by)}): use a duration such as 7d`)
   return {
     name: `everything ${typeof by === 'number' ? `${by} ms` : by} later fires the same`,
     async check(run) {
@@ -49,7 +49,7 @@ export function scaled(
 /** Requires that repeating a message changes no firing. Not for rules that count messages. */
 export function duplicatesChangeNothing(): RuleProperty {
   return {
-    name: 'messages that come twice change nothing',
+    name: 'repeated messages change nothing',
     async check(run) {
       const messages = run.messages.flatMap((message) => [message, message])
       return difference(run, await run.again({ messages }), 'with each message twice', undefined, true)
@@ -60,7 +60,7 @@ export function duplicatesChangeNothing(): RuleProperty {
 /** Requires the same behavior for another resource, unless the rule names its resource by id. */
 export function resourcesAreAlike(renamed: (resource: string) => string = (id) => `other-${id}`): RuleProperty {
   return {
-    name: 'it does for other resources what it does for these',
+    name: 'it acts the same for other resources',
     async check(run) {
       return difference(run, await run.again({}, { renamed }), 'for other resources')
     },

@@ -99,7 +99,7 @@ export function becomes(operand: ConditionLike): Condition {
   }
 }
 
-/** True when the operand was true at the previous moment, and is not any more. */
+/** True when the operand was true at the previous moment, and is no longer. */
 export function ends(operand: ConditionLike): Condition {
   const one = conditionOf(operand)
   return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }

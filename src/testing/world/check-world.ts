@@ -105,10 +105,10 @@ export async function checkWorld(
     const wrong = await judge(steps).catch(messageOf)
     const lines = [
       wrong ??
-        `it failed once, and not again: a plug does not repeat itself. It said: ${texts.get(found.failing) ?? ''}`,
+        `it failed once, but not when repeated: a plug is not deterministic. Its message: ${texts.get(found.failing) ?? ''}`,
       ...steps.map((step, i) => `${String(i + 1).padStart(4)}  ${stepText(step)}`),
       `then ${lengthText(tail)} more`,
-      `the same case again: { seed: ${found.seed}, path: '${found.path}' }`,
+      `to repeat this case: { seed: ${found.seed}, path: '${found.path}' }`,
     ]
     throw new PropertyError(lines.join('\n'), {})
   }
@@ -118,7 +118,10 @@ export async function checkWorld(
       : []
   const report = reportOf(properties, counts, seed)
   if (unmet.length > 0)
-    throw new PropertyError(['all properties hold, but say nothing:', ...unmet, report.toString()].join('\n'), {})
+    throw new PropertyError(
+      ['all properties hold, but their subjects never occurred:', ...unmet, report.toString()].join('\n'),
+      {},
+    )
   options.print?.(report.toString())
   return report
 }
@@ -143,7 +146,7 @@ function requireMonitors(properties: readonly RuleProperty[], world: World): voi
     if (monitor === undefined && needs.length === 0)
       throw new AppError(
         'VALIDATION',
-        `"${name}" cannot be checked moment by moment; a world needs always, never, leadsTo and the like`,
+        `"${name}" cannot be checked at single moments; use always, never, leadsTo or similar properties for a world`,
       )
   }
   requireLabels(properties, labelsOf(wholeGraph(world)))
@@ -240,7 +243,7 @@ function generatorsOf(
       if (isSignal(generator))
         throw new AppError(
           'VALIDATION',
-          `${name} is a signal; a world needs a generator of single values, such as readings(...)`,
+          `${name} is a signal; use a generator of single values for a world, such as readings(...)`,
         )
       const possible = constants.flatMap((of) => of[name] ?? [])
       return [name, withConstants(generator, possible)]
@@ -281,6 +284,6 @@ function stepText(step: WorldStep): string {
     case 'change':
       return `${after}, a user changes ${step.task} to version ${step.rule + 1}`
     case 'crash':
-      return `${after}, the process dies and starts again`
+      return `${after}, the process is killed and restarts`
   }
 }

@@ -70,13 +70,13 @@ export class MemorySeries {
 }
 
 async function load() {
-  const [{ openMemory }, { createSeries }, { createQueriesService }, { queryPort }] = await Promise.all([
+  const [{ openMemory }, { createSeries }, { Queries }, { queryPort }] = await Promise.all([
     import('#storage/memory'),
     import('#services/broker/series'),
     import('#services/queries/service'),
     import('#host/wiring/queries'),
   ])
-  return { openMemory, createSeries, createQueriesService, queryPort }
+  return { openMemory, createSeries, Queries, queryPort }
 }
 
 /** Loads the code, so that the first query is as fast as other services. */
@@ -85,11 +85,11 @@ export async function loadSeries(): Promise<void> {
 }
 
 async function open(now: () => number): Promise<Opened> {
-  const { openMemory, createSeries, createQueriesService, queryPort } = await load()
+  const { openMemory, createSeries, Queries, queryPort } = await load()
   const storage = openMemory({ clock: now })
   const store = storage.tenant(TENANT)
   const { series } = createSeries({ store, now })
-  const queries = createQueriesService({ store, now })
+  const queries = new Queries({ store, now })
   return {
     series: store.series,
     execute: queryPort(TENANT, () => queries).execute,

@@ -189,7 +189,7 @@ class Running {
   /** Runs until everything is idle. Throws if rules trigger each other endlessly. */
   async #settle(): Promise<void> {
     for (let round = 0; this.#engine.openCalls > 0 || this.#forwarded.length > 0; round++) {
-      if (round > 1000) throw new AppError('PROPERTY', 'rules forward messages to each other without end')
+      if (round > 1000) throw new AppError('PROPERTY', 'rules forward messages to each other endlessly')
       if (!(await isSettledWithin(this.#engine, this.#times.patience))) throw this.#outOfPatience()
       for (const message of this.#forwarded.splice(0)) {
         this.#latest.set(message.resource, message)
@@ -201,7 +201,10 @@ class Running {
   #outOfPatience(): AppError {
     const subject = silentText(wholeGraph(this.#world), this.#answered)
     const patience = lengthText(this.#times.patience)
-    return new AppError('PROPERTY', `${subject} did not answer within ${patience}; patience can be longer`)
+    return new AppError(
+      'PROPERTY',
+      `${subject} did not return within ${patience}; increase patience if that is expected`,
+    )
   }
 
   #look(step: WorldStep | undefined): void {

@@ -102,7 +102,7 @@ describe('a CSV recording', () => {
     [
       'no time column',
       'Time,a\n0,1',
-      'file:1: no column is named "timestamp" among "Time", "a"; rename "Time", or add --map "Time=timestamp"',
+      'file:1: the header lacks the column "timestamp" among "Time", "a"; rename "Time", or add --map "Time=timestamp"',
     ],
     ['semicolons', 'timestamp;a\n0;1', 'file:1: the cells are separated by ";"; add --delimiter ";"'],
     ['a column without a name', 'timestamp,\n0,1', 'file:1: column 2 of the header lacks a name; name each column'],

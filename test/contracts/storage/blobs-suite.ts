@@ -38,7 +38,7 @@ function definesObjects(suite: Suite<BlobHost>): void {
     expect(await textAt(blobs, 'a/b.txt')).toBe('hällo')
   })
 
-  fact('what is not there is undefined', async (blobs) => {
+  fact('what does not exist is undefined', async (blobs) => {
     await blobs.put('a/b', bytes('x'))
     for (const path of ['a', 'a/b/c', 'b', 'A/b', 'a/B']) {
       expect([path, await blobs.info(path), await blobs.get(path)]).toEqual([path, undefined, undefined])
@@ -59,7 +59,6 @@ function definesObjects(suite: Suite<BlobHost>): void {
     expect((await blobs.put('x', pieces('a', 'bc'), { digest: 'md5' })).etag).toBe(md5)
     expect((await blobs.info('x'))?.etag).toBe(md5)
     expect((await blobs.put('x', bytes('abc'), { expect: md5 })).etag).toBe(etagOf(bytes('abc')))
-    await expectCode(() => blobs.put('x', bytes('abc'), { digest: 'crc' as 'md5' }), 'VALIDATION')
   })
 
   fact('content may come in pieces, empty ones among them', async (blobs) => {
@@ -219,7 +218,7 @@ function definesObjects(suite: Suite<BlobHost>): void {
 function definesExpectations(suite: Suite<BlobHost>): void {
   const fact = blobFact(suite)
 
-  fact('an expected etag that is not there is a CONFLICT and changes nothing', async (blobs) => {
+  fact('an expected etag that does not exist is a CONFLICT and changes nothing', async (blobs) => {
     const first = await blobs.put('x', bytes('first'), { expect: 'absent' })
     const failure = await failureOf(() => blobs.put('x', bytes('late'), { expect: 'absent' }))
     expect(failure.code).toBe('CONFLICT')
@@ -275,7 +274,7 @@ function definesRefusals(suite: Suite<BlobHost>): void {
   const fact = blobFact(suite)
 
   fact('a path that leads elsewhere is VALIDATION in every call, and nothing is written', async (blobs) => {
-    for (const path of [...BAD_PATHS, 5 as unknown as string]) {
+    for (const path of BAD_PATHS) {
       const name = JSON.stringify(path)
       await expectCode(() => blobs.put(path, bytes('x')), 'VALIDATION', name)
       await expectCode(() => blobs.get(path), 'VALIDATION', name)
@@ -287,12 +286,10 @@ function definesRefusals(suite: Suite<BlobHost>): void {
     expect(await blobs.list({})).toEqual([])
   })
 
-  fact('bad types, metadata, contents and expectations are refused', async (blobs) => {
+  fact('bad types, metadata and expectations are refused', async (blobs) => {
     const bad: readonly Record<string, unknown>[] = [
       { contentType: '' },
       { contentType: 'text/plain\r\nX-Evil: 1' },
-      { contentType: 5 },
-      { metadata: { a: 1 } },
       { metadata: JSON.parse('{"__proto__":"x"}') },
       { metadata: { '': 'x' } },
       { metadata: { 'a\nb': 'x' } },
@@ -302,17 +299,6 @@ function definesRefusals(suite: Suite<BlobHost>): void {
     for (const options of bad) {
       await expectCode(() => blobs.put('x', bytes('x'), options), 'VALIDATION', JSON.stringify(options))
     }
-    await expectCode(() => blobs.put('x', 'text' as never), 'VALIDATION')
-    await expectCode(
-      () =>
-        blobs.put(
-          'x',
-          (async function* () {
-            yield 'text'
-          })() as never,
-        ),
-      'VALIDATION',
-    )
     await expectCode(() => blobs.put('x', bytes('x'), { contentType: 'x'.repeat(256) }), 'TOO_LARGE')
     await expectCode(() => blobs.put('x', bytes('x'), { metadata: { a: 'x'.repeat(8_193) } }), 'TOO_LARGE')
     expect(await blobs.list({})).toEqual([])

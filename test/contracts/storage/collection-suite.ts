@@ -103,7 +103,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect((await things.getMany(twice)).map(({ id }) => id)).toEqual(twice)
   })
 
-  fact('an id that cannot exist is not there, and reading it is no error', async ({ things }) => {
+  fact('an id that cannot exist does not exist, and reading it is no error', async ({ things }) => {
     for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(513)]) expect(await things.get(id)).toBeUndefined()
   })
 

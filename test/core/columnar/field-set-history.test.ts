@@ -30,7 +30,7 @@ const CHANGE: Rule = { ...BOTH, triggers: [ON_CHANGE] }
 
 describe('a row', () => {
   // Holds ERA-1
-  it('keeps the state of what a message does not run for any time', async () => {
+  it('keeps the states of sensors that a message does not run, for any time', async () => {
     const later = Array.from({ length: 100 }, (_, i) => ({ b: i }))
     const { fired, hasRow, rows } = await asPlain(BOTH, [...START, { a: 30 }, ...later])
     expect(hasRow).toBe(true)
@@ -39,7 +39,7 @@ describe('a row', () => {
   })
 
   // Holds ERA-3
-  it('finds what a message lacks in an earlier one, for a minute', async () => {
+  it('uses values of earlier messages for a minute', async () => {
     const { fired, hasRow } = await asPlain(BOTH, [
       ...START,
       { a: 30, b: 30, battery: 5 },
@@ -56,7 +56,7 @@ describe('a row', () => {
     ['until one brings a field more', [{ a: 31, c: 1 }, { b: 32 }, { a: 33 }, { b: 34 }]],
     ['until one runs nothing', [{ c: 1 }, { a: 31 }, { c: 2 }, { b: 32 }, { a: 33 }]],
     ['until one has no number', [{ a: null }, { b: 32 }, { a: 33, b: 33 }, { a: 34 }, { b: 35 }]],
-  ])('takes metrics that come by turns, %s', async (_, more) => {
+  ])('accepts alternating metrics, %s', async (_, more) => {
     const turns = Array.from({ length: 24 }, (__, i) => (i % 2 === 0 ? { a: 7 * (i % 5) } : { b: 40 - i }))
     for (const messages of [turns, turns.slice(1)]) {
       const { fired, rows } = await asPlain(BOTH, [...START, ...messages, ...more])
@@ -67,7 +67,7 @@ describe('a row', () => {
   })
 
   // Holds ERA-4
-  it.each([null, Number.NaN, 'warm'])('takes %s by itself, and stays', async (odd) => {
+  it.each([null, Number.NaN, 'warm'])('accepts %s, and stays columnar', async (odd) => {
     const { hasRow, why } = await asPlain(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(0)
     expect(hasRow).toBe(true)
@@ -78,7 +78,7 @@ describe('a row', () => {
     ['a state', BOTH],
     ['a change', CHANGE],
     ['a change, at most once in ten seconds', { ...CHANGE, triggers: [{ ...ON_CHANGE, invocationPolicy: 10 }] }],
-  ])('fires with the next one by what gates were before it: %s', async (_, rule) => {
+  ])('fires the next message by the earlier gate states: %s', async (_, rule) => {
     const near = [
       { a: 30, b: 3 },
       { a: null, b: 30 },
@@ -98,20 +98,20 @@ describe('a row', () => {
     }
   })
 
-  it('has the full state take one of very many', async () => {
+  it('passes a message with very many fields to the full state', async () => {
     const { why } = await asPlain(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
     expect(why.value).toBe(1)
   })
 
   // Holds UNKNOWN-2
-  it('has the full state take a part while a sensor has no state', async () => {
+  it('passes a partial message to the full state while a sensor has no state', async () => {
     const { hasRow, why } = await asPlain(BOTH, [...START, { a: null, b: 3 }, { b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
   })
 
   // Holds PART-1
-  it('leaves for a part when triggers run its sensors', async () => {
+  it('leaves the rows on a partial message when triggers run its sensors', async () => {
     const rule: Rule = {
       ...BOTH,
       sensors: [TWO[0] as Sensor, { ...(TWO[1] as Sensor), resource: undefined } as unknown as Sensor],
@@ -137,7 +137,7 @@ describe('a field-set history', () => {
     }
   })
 
-  it('counts messages beyond what 32 bits hold', () => {
+  it('counts more messages than fit into 32 bits', () => {
     const fields = new FieldsTable(generate)
     const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
     if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
@@ -159,7 +159,7 @@ describe('a field-set history', () => {
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
 
-  it('returns what was carried until its time is over', () => {
+  it('returns carried values until they expire', () => {
     const fieldSets = fieldSetsOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
     expect(carriedValue(fieldSets, 'a', 500, 1000, -1, null)).toBe(1)
     expect(carriedValue(fieldSets, 'a', 1000, 1000, -1, null)).toBeUndefined()

@@ -67,7 +67,7 @@ describe('the history of firings', () => {
     )
   })
 
-  it('leaves out rows that the last message has not reached, and no others', () => {
+  it('omits only rows that the last message has not reached', () => {
     fc.assert(
       fc.property(cases, fc.nat(200), (one, r) => {
         const reached = r % (one.rows + 1)
@@ -84,7 +84,7 @@ describe('the history of firings', () => {
     )
   })
 
-  it('begins again', () => {
+  it('restarts', () => {
     const history = historyOf({
       rows: 40,
       fired: Array.from({ length: 9 }, () => Array.from({ length: 40 }, () => true)),

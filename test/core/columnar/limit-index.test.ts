@@ -72,7 +72,7 @@ describe('an index of limits', () => {
     ['that fires at its limit alone', 1, 2],
     ['that fires at all but its limit', 1, 5],
     ['that never fires', 1, 0],
-  ])('is not there for a sensor %s', (_, cuts, ranges) => {
+  ])('does not exist for a sensor %s', (_, cuts, ranges) => {
     const shape = { sensors: [{ steps: { parameter: 'a', constant: 0, cuts, states: [] } }] }
     const condition = { allowed: [ranges], isNegated: false }
     expect(limitIndex(shape as unknown as BatchShape, condition, ['a'], [[1], [2]], 1)).toBeUndefined()
@@ -142,7 +142,7 @@ describe('many rows whose limits are sorted', () => {
     if (JSON.stringify(one) !== JSON.stringify(other)) expect(one).toEqual(other)
   }
 
-  it('do what each would do alone, for more messages than are kept, and when one is looked at in a call', async () => {
+  it('do the same as separate rows, for more messages than are kept, and when read during a call', async () => {
     const find = vi.spyOn(LimitIndex.prototype, 'find')
     const messages = [...send(1200), ...send(9, 30), ...send(90)]
     const quiet = await played(false, messages)
@@ -151,7 +151,7 @@ describe('many rows whose limits are sorted', () => {
     expectSame(quiet, await played(true, messages))
   })
 
-  it('go on with what earlier messages had when more messages are kept', async () => {
+  it('continue with what earlier messages had when more messages are kept', async () => {
     // Of each three messages one has both values, one the first, one the second.
     const messages = send(800).map(({ a, b, ...rest }, i): Message => {
       return { ...rest, ...(i % 3 !== 2 && { a }), ...(i % 3 !== 1 && { b }) }
@@ -159,7 +159,7 @@ describe('many rows whose limits are sorted', () => {
     expectSame(await played(false, messages), await played(true, messages))
   })
 
-  it('tell who fired and why as each would alone', async () => {
+  it('report firings and their whys like separate rows', async () => {
     const messages = send(300)
     expectSame(await played(false, messages, true), await played(true, messages, true))
   })

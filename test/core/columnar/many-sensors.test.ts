@@ -52,7 +52,7 @@ async function run(messages: readonly Omit<Message, 'resource'>[], isPlain: bool
   return { fired, said, inRows: took.rows }
 }
 
-test('rows know since when each of many sensors has its state, also while none changes', async () => {
+test('rows know the beginning of the state of each sensor, even without changes', async () => {
   const value = fc.constantFrom(-1, 4, 4, 20, 20, 20)
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ a: value, b: value }), { minLength: 3, maxLength: 20 }), async (messages) => {
@@ -108,7 +108,7 @@ test('when the numbers that are checked are finite, all are', () => {
   )
 })
 
-test('of a chain the last number alone is checked', () => {
+test('only the last number of a chain is checked', () => {
   const next = (number: number): RowFormula => ({
     op: '+',
     of: [{ op: '*', of: [{ number }, { constant: 0 }] }, { constant: 1 }],

@@ -15,7 +15,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ what: fc.constant('delete' as const), name }) },
 )
 
-test('a table of resources says what a Map would, whatever they are called', () => {
+test('a table of resources returns the same as a Map for any names', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300, size: 'max' }), fc.array(name), (steps, others) => {
       const table = new ResourceTable()
@@ -49,7 +49,7 @@ test.each([
   expect(table.withoutPlace).toBeLessThan(500)
 })
 
-test('the number at the place of a resource is its own mostly, and none when it was deleted', () => {
+test('the slot of a resource mostly contains its number, and is empty after a deletion', () => {
   const table = new ResourceTable()
   for (let i = 0; i < 1500; i++) table.set(`boiler-${i}`, i)
   const guess = (i: number) => table.numberAt(table.placeOf(copyOf(`boiler-${i}`)))
@@ -60,7 +60,7 @@ test('the number at the place of a resource is its own mostly, and none when it 
   expect(right.map(guess).filter((number) => number !== NO_NUMBER)).toEqual([])
 })
 
-test('resources by which no few characters tell one from the other are found all the same', () => {
+test('resources that few characters cannot distinguish are found as well', () => {
   const nameOf = (i: number) => `${'x'.repeat(20)}${i}${'y'.repeat(20)}`
   const table = new ResourceTable()
   for (let i = 0; i < 500; i++) table.set(nameOf(i), i)

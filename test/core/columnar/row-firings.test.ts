@@ -101,7 +101,7 @@ describe('firings of a batch of events', () => {
     expect(own.taken.plain).toBeLessThan(own.taken.rows + own.taken.vectorized)
   })
 
-  it('share what whys say of equal states', async () => {
+  it('share the parts of whys about equal states', async () => {
     const clock = new VirtualClock(0)
     const engine = createEngine({ plugs, scheduler: clock })
     for (const i of twenty) await engine.start(ruleOf(-i), { id: `t${i}` })

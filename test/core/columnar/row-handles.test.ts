@@ -109,7 +109,7 @@ function sensorsOf(count: number, deciding: number): Rule {
 }
 
 // Holds SHAPE-1 to SHAPE-5
-describe('a task sits down after two messages with the same fields', () => {
+describe('a task becomes a row after two messages with the same fields', () => {
   const cases: [string, Rule, boolean][] = [
     ['of one comparing sensor', rule(), true],
     ['whose actuator fires when all sensors have answered', rule(pair('AND')), true],
@@ -180,7 +180,7 @@ describe('a task sits down after two messages with the same fields', () => {
 })
 
 // Holds EXECUTOR-2
-describe('a attached task', () => {
+describe('a task with a row', () => {
   async function attached(given: Rule = rule()) {
     const one = await started(given)
     one.send({ a: 1, b: 1 })
@@ -189,7 +189,7 @@ describe('a attached task', () => {
     return one
   }
 
-  it('shows what happened quietly, and stays attached', async () => {
+  it('shows events without subscribers, and stays a row', async () => {
     const { task, send, hasRow, clock } = await attached()
     clock.advanceTo(5)
     send({ a: 30, b: 1 })
@@ -206,7 +206,7 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
   })
 
-  it('rises when a subscriber joins', async () => {
+  it('leaves its row when a subscriber joins', async () => {
     const { engine, send, hasRow } = await attached()
     const types: string[] = []
     const listening = engine.events$.subscribe(({ type }) => types.push(type))
@@ -219,7 +219,7 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
   })
 
-  it('leaves its row when its actuator fails all the time', async () => {
+  it('leaves its row when its actuator keeps failing', async () => {
     const { send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'fails' }] }))
     for (let i = 0; i < 60; i++) send({ a: 30, b: 1 })
     expect(hasRow()).toBe(true)
@@ -239,7 +239,7 @@ describe('a attached task', () => {
     expect(task.node('a1').rawData).toEqual({ collectedTime: 0 })
   })
 
-  it('keeps its handle, and the last answer, when its actuator answers with a message or raw data', async () => {
+  it('keeps its handle and the last result when its actuator returns a message or raw data', async () => {
     const { task, send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'tells' }] }))
     for (let a = 1; a <= 200; a++) send({ a, b: 1 })
     expect(hasRow()).toBe(true)
@@ -259,7 +259,7 @@ describe('a attached task', () => {
   })
 })
 
-describe('rows move when there are more of them', () => {
+describe('rows move when their number grows', () => {
   /** Tasks come in waves, on one resource together or on one each; messages go to all between the waves. */
   async function saved(listens: boolean, resourceOf: (n: number) => string): Promise<unknown> {
     const clock = new VirtualClock(0)
@@ -286,7 +286,7 @@ describe('rows move when there are more of them', () => {
   it.each([
     ['of one resource', () => 'r'],
     ['of a resource each', (n: number) => `r${n}`],
-  ])('and nothing of them is lost: tasks %s', async (_, resourceOf) => {
+  ])('without losing data: tasks %s', async (_, resourceOf) => {
     expect(await saved(false, resourceOf)).toEqual(await saved(true, resourceOf))
   })
 })

@@ -11,7 +11,7 @@ const HOT: Rule = {
 
 const TASKS = 1200
 
-it('a message goes to the one row of its resource, however many there are, and to none that has gone', async () => {
+it('a message reaches the row of its resource among any number of rows, and no removed row', async () => {
   const fired: string[] = []
   const engine = createEngine({ plugs: [...builtins, actPlug(fired)], scheduler: new VirtualClock(0) })
   for (let i = 0; i < TASKS; i++) await engine.start(HOT, { id: `t${i}`, resource: `boiler-${i}` })

@@ -53,11 +53,11 @@ describe('sensors that calculate', () => {
   const [, ...others] = CHAIN.triggers ?? []
   const alone: Rule = { ...CHAIN, sensors: [scaling('last', '${streamdata.a}')], triggers: others.slice(1) }
 
-  it('fail in a row when a number that must be there is none', async () => {
+  it('fail in a row when a mandatory number is missing', async () => {
     await expectInRows(alone, [{ a: null }, { a: 30 }, { a: Number.NaN }, { a: 30 }, { a: 4 }])
   })
 
-  it('are asked when it need not be there, or others read what they gave last', async () => {
+  it('are called when it is optional, or when others read their last result', async () => {
     const sensors = [
       { ...scaling('last', '${streamdata.a}'), name: 'optional', properties: { value: '${streamdata.a}', limit: 50 } },
     ]

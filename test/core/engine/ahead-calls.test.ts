@@ -58,7 +58,7 @@ async function ahead(sensor: Partial<Sensor> = {}, more: { rule?: Partial<Rule>;
 }
 
 describe('a call that begins before its turn', () => {
-  it('sees its own message, and the time at which that came', async () => {
+  it('sees its own message, and the time of its arrival', async () => {
     const t = await ahead({ properties: { text: '${streamdata.level} degrees in ${task.RESOURCE}' } })
     t.send(1)
     t.clock.advanceTo(1000)
@@ -89,7 +89,7 @@ describe('a call that begins before its turn', () => {
     expect(told()).toEqual(['result', 'log', 'result'])
   })
 
-  it('has its time limit from when it began', async () => {
+  it('counts its time limit from its beginning', async () => {
     const t = await ahead({ timeout: 'PT10S' })
     t.send(1)
     t.clock.advanceTo(1000)
@@ -102,7 +102,7 @@ describe('a call that begins before its turn', () => {
     expect(t.results()).toEqual(['On', 'ahead took longer than 10000 ms'])
   })
 
-  it('is asked to give up when its task stops, and so is one whose message is dropped', async () => {
+  it('is aborted when its task stops or its message is dropped', async () => {
     const latest = { rule: { task: { type: 'reactive', resource: 'r', whenBusy: 'latest' } } } as const
     const t = await ahead({}, latest)
     t.send(1, 2, 3)
@@ -117,7 +117,7 @@ describe('a call that begins before its turn', () => {
     expect(t.results()).toEqual([])
   })
 
-  it('counts among the open calls until it has answered', async () => {
+  it('counts as an open call until it returns', async () => {
     const t = await ahead()
     t.send(1, 2)
     let isOver = false
@@ -193,7 +193,7 @@ describe('no call begins before its turn', () => {
     expect(t.calls).toHaveLength(2)
   })
 
-  it('of a plug that has answered at once so far', async () => {
+  it('of a plug that has always returned at once', async () => {
     const seen: unknown[] = []
     const sometimes = sensorPlug('sometimes', ['On'], {
       reads: 'message',

@@ -19,7 +19,7 @@ function context(): AheadContext {
 }
 
 describe('a call before its turn', () => {
-  it('sees its message, the time of it, and what stays the same', () => {
+  it('sees its message, the time of the message, and constant values', () => {
     const seen = context()
     expect(seen).toMatchObject({
       now: 500,
@@ -65,7 +65,7 @@ describe('a call before its turn', () => {
     ['metadata', (seen) => seen.nodeMetadata()],
     ['variables', (seen) => seen.variable()],
     ['secrets', (seen) => seen.secret()],
-  ])('may not ask for %s', (what, ask) => {
+  ])('may not request %s', (what, ask) => {
     expect(() => ask(context())).toThrow(
       expect.objectContaining({
         code: 'PLUG_FAILED',

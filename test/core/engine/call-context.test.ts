@@ -24,7 +24,7 @@ describe('the signal of a call', () => {
   it.each<[string, (t: Live) => unknown]>([
     ['the time limit is over', (t) => t.to(2000)],
     ['the task is stopped', (t) => t.engine.stop('t')],
-  ])('says so also to a plug that looks at it for the first time after %s', async (_, act) => {
+  ])('reports an abort even to a plug that reads the signal for the first time after %s', async (_, act) => {
     const t = await live(rule({ sensors: { s: on('late', { timeout: 'PT2S' }) } }))
     t.send({})
     await act(t)
@@ -49,7 +49,7 @@ describe('the signal of a call', () => {
     expect(signal?.aborted).toBe(false)
   })
 
-  it('of a result that is held back does not matter any more when it is superseded', async () => {
+  it('of a delayed result has no effect once the result is superseded', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
     t.task.push('s', { state: 'On' })
     t.plugs.settle('d', { state: 'On', after: 5000 })
@@ -60,7 +60,7 @@ describe('the signal of a call', () => {
   })
 })
 
-describe('what a call knows', () => {
+describe('the context of a call', () => {
   it('about its task and node', async () => {
     const t = await live(
       rule({
@@ -80,7 +80,7 @@ describe('what a call knows', () => {
     expect(free?.node).toEqual({ NAME: 'free', RESOURCE: undefined, TRIGGER: 's' })
   })
 
-  it('about the time is the time of the call, however late it asks', async () => {
+  it('contains the time of the call, however late it is read', async () => {
     const t = await live(rule({ sensors: { s: on('switch') } }), { script: (plugs) => plugs.say('s', LATER) })
     t.send({})
     t.to(700)
@@ -120,7 +120,7 @@ describe('what a call knows', () => {
     expect(t.events.find((event) => event.type === 'log')).toMatchObject({ node: 's', invocation: 1 })
   })
 
-  it('can be logged while its task goes on: with the time of the task, which never goes back', async () => {
+  it('logs with the time of the task, which never decreases, while the task continues', async () => {
     const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       script: (plugs) => plugs.say('act', LATER),
     })

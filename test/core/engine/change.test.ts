@@ -24,7 +24,7 @@ function pair(task: TaskSettings = {}, b: Partial<Sensor> = {}, more: Parts = {}
 
 const counting = { state: 'On', internalState: 7, rawData: { v: 1 } }
 
-describe('a change of a running task that touches nothing', () => {
+describe('a change of a running task without effect', () => {
   it.each<[string, (base: Rule) => Rule]>([
     ['another name and tags', (base) => ({ ...base, task: { ...base.task, name: 'other', tags: { floor: 2 } } })],
     [
@@ -66,10 +66,10 @@ describe('a change of a running task that touches nothing', () => {
   })
 })
 
-describe('a change that touches a node', () => {
+describe('a change of a node', () => {
   const changed = (): Rule => pair({}, { properties: { value: 3 } })
 
-  it('begins that node again, decides relations again without firing, and leaves the rest', async () => {
+  it('restarts that node, decides relations without firing, and keeps the rest', async () => {
     const t = await live(pair(), { script: (plugs) => plugs.say('a', counting) })
     t.send({ b: 'On' })
     t.to(10)
@@ -144,11 +144,11 @@ describe('a change that touches a node', () => {
 })
 
 // Holds CARRY-3
-describe('work at hand', () => {
+describe('work in progress', () => {
   const slow = (task: TaskSettings = {}, b: Partial<Sensor> = {}): Rule =>
     pair(task, {}, { sensors: { a: on('late'), b: on('switch', b) } })
 
-  it('of untouched nodes stays open: its answer is taken by the new rule, and messages wait for it', async () => {
+  it('of unchanged nodes stays open: the new rule takes the result, and messages wait for it', async () => {
     const t = await live(slow())
     t.send({ b: 'On' })
     t.send({ b: 'Off' })
@@ -164,7 +164,7 @@ describe('work at hand', () => {
     expect(t.plugs.callsOf('b').map(({ properties }) => properties)).toEqual([{ value: 1 }, { value: 1 }])
   })
 
-  it('of touched nodes is given up, and what waits goes on', async () => {
+  it('of changed nodes is aborted, and waiting inputs continue', async () => {
     const t = await live(slow())
     t.send({ b: 'On' })
     t.send({ b: 'Off' })
@@ -178,7 +178,7 @@ describe('work at hand', () => {
     await t.engine.settled()
   })
 
-  it('drops inputs that wait for a node that is gone, and counts them', async () => {
+  it('drops inputs that wait for a node that no longer exists, and counts them', async () => {
     const t = await live(slow())
     t.send({ b: 'On' })
     t.task.run('b')
@@ -196,7 +196,7 @@ describe('clocks', () => {
     })
   const ticks = (t: Awaited<ReturnType<typeof live>>): string[] => t.lines('tick')
 
-  it('begin again from the moment of the change when they are, also after a restart', async () => {
+  it('restart at the change if they changed, even after a restart of the engine', async () => {
     const t = await live(ticking(100))
     t.to(50)
     t.clear()
@@ -209,7 +209,7 @@ describe('clocks', () => {
 })
 
 describe('a changed task', () => {
-  it('that does not run is refused, and one whose change is refused goes on', async () => {
+  it('must be running, and continues when its change is rejected', async () => {
     const t = await live(pair())
     t.send({ a: 'On' })
     await expect(t.engine.change('t', rule({ sensors: { x: 'nothing' } }))).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe('a changed task', () => {
     await expect(t.engine.whatChanges('t', pair())).rejects.toMatchObject({ code: 'WRONG_STATUS' })
   })
 
-  it('receives its new resources and keeps its place among those of the old ones', async () => {
+  it('receives messages of its new resources, and keeps its position for the old ones', async () => {
     const t = await live(pair())
     await t.engine.start(pair(), { id: 'later' })
     await t.engine.change('t', pair({}, { resource: 'q' }))
@@ -230,7 +230,7 @@ describe('a changed task', () => {
     expect(t.send({ b: 'On' }, 'q')).toBe(true)
   })
 
-  it('rises from the short way first', async () => {
+  it('leaves its row first', async () => {
     const t = await live(rule({ sensors: { a: on('switch') }, task: { resetObservations: false } }))
     t.send({ a: 'On' })
     await t.engine.change('t', rule({ sensors: { a: on('switch'), b: on('switch') } }))

@@ -94,7 +94,7 @@ describe('a message on a channel', () => {
     )
   })
 
-  it('is not what broker data is: that runs the others, and sensors of channels do not see it', async () => {
+  it('differs from broker data, which runs the other sensors and is invisible to sensors with a channel', async () => {
     const { seen, engine } = await started(BOTH)
     expect(send(engine, 2)).toBe(true)
     expect(seen.take()).toEqual(['d level 2 at 0 of {level}, hops 0'])
@@ -119,14 +119,14 @@ describe('a message on a channel', () => {
     expect(seen.take()).toEqual(['a level 1 at 0 of {level}, hops 0'])
   })
 
-  it('is the only thing that does: neither ticks nor a clock run such a sensor', async () => {
+  it('is the only input that runs such a sensor: neither ticks nor clocks do', async () => {
     const sensors = [on('a', 'alarmed', { pollingPeriod: 1000 }), on('b', 'alarmed', { schedule: '* * * * *' })]
     const { seen, clock } = await started({ sensors }, { type: 'periodic', frequency: 1000 })
     clock.advanceTo(100_000)
     expect(seen.take()).toEqual([])
   })
 
-  it('is for its resource and its channel alone', async () => {
+  it('runs only sensors of its resource and its channel', async () => {
     const { seen, engine } = await started(BOTH)
     expect(send(engine, 1, ALARM, 'other')).toBe(false)
     expect(send(engine, 1, { channel: 'command' })).toBe(false)
@@ -141,7 +141,7 @@ describe('a message on a channel', () => {
     expect(seen.take()).toEqual(['a level 1 at 0 of {level}, hops 0', 'b level 1 at 0 of {level}, hops 0'])
   })
 
-  it('is one invocation with the ones that come together', async () => {
+  it('shares one invocation with messages of the same array', async () => {
     const { seen, engine, events } = await started({
       sensors: [on('a', 'alarmed'), on('b', 'alarmed', { resource: 's' })],
     })
@@ -158,7 +158,7 @@ describe('a message on a channel', () => {
     )
   })
 
-  it('is seen by the actuators and the sensors that follow, whatever they hear themselves', async () => {
+  it('is visible to the following actuators and sensors, whatever their own channel', async () => {
     const { seen, engine } = await started({
       sensors: [on('a', 'alarmed'), on('d', 'measured', { dataTrigger: false })],
       actuators: [{ label: 'act', name: 'act' }],
@@ -172,7 +172,7 @@ describe('a message on a channel', () => {
     ])
   })
 
-  it('stands in the why of what it made fire', async () => {
+  it('appears in the why of its firings', async () => {
     const { engine } = await started({
       sensors: [on('a', 'alarmed')],
       actuators: [{ label: 'act', name: 'act' }],
@@ -182,12 +182,12 @@ describe('a message on a channel', () => {
     expect(engine.explain('t', 'act').fired?.why.input).toMatchObject({ kind: 'data', resource: 'r', channel: 'alarm' })
   })
 
-  it.each([['Alarm'], [''], ['a b'], ['x'.repeat(41)], [7 as never]])('refuses %j as its name', async (channel) => {
+  it.each([['Alarm'], [''], ['a b'], ['x'.repeat(41)], [7 as never]])('rejects %j as its name', async (channel) => {
     const { engine } = await started(BOTH)
     expect(() => send(engine, 1, { channel })).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
   })
 
-  it('leaves those alone that sit quietly at its resource', async () => {
+  it('does not affect columnar tasks of its resource', async () => {
     const { engine, seen } = await quiet()
     send(engine, 1)
     send(engine, 2)
@@ -255,7 +255,7 @@ describe('the hops of a message', () => {
     expect(await told(2)).toBe(await told(0))
   })
 
-  it('reach a call that is made again after a restart', async () => {
+  it('reach a call that is repeated after a restart', async () => {
     const { seen, engine } = await started(CHAIN)
     send(engine, 1, { hops: 2 })
     const saved = JSON.parse(JSON.stringify((engine.tasks.get('t') as LiveTask).save())) as ReturnType<LiveTask['save']>
@@ -266,7 +266,7 @@ describe('the hops of a message', () => {
     expect(seen.take()).toEqual(['act level 1 at 0 of {level}, hops 2'])
   })
 
-  it('reach the actuator of a task that sits quietly, which sits down again afterwards', async () => {
+  it('reach the actuator of a row, which becomes a row again afterwards', async () => {
     const { seen, engine } = await quiet()
     const task = engine.tasks.get('data') as LiveTask
     for (const level of [1, 2]) send(engine, level)
@@ -281,13 +281,13 @@ describe('the hops of a message', () => {
     expect(task.info().invocationCount).toBe(5)
   })
 
-  it.each([[-1], [1.5], [Number.NaN], ['2' as never]])('are refused when they are %s', async (hops) => {
+  it.each([[-1], [1.5], [Number.NaN], ['2' as never]])('are rejected when they are %s', async (hops) => {
     const { engine } = await started(CHAIN)
     expect(() => send(engine, 1, { hops })).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
   })
 })
 
-describe('a plug that hears a channel', () => {
+describe('a plug with a channel', () => {
   const define = (more: object) => () =>
     definePlug({ name: 'p', version: '1.0.0', kind: 'sensor', execute: () => undefined, ...more })
 
@@ -298,7 +298,7 @@ describe('a plug that hears a channel', () => {
     },
   )
 
-  it('says which', () => {
+  it('declares its channel', () => {
     expect(define({ channel: 'alarm' })().channel).toBe('alarm')
   })
 })

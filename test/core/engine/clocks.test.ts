@@ -50,7 +50,7 @@ describe('schedules of one engine', () => {
     'FREQ=MONTHLY;BYHOUR=2;BYMINUTE=30;BYSECOND=0',
     'FREQ=WEEKLY;BYHOUR=2;BYMINUTE=30;BYSECOND=0',
     'FREQ=YEARLY;BYMONTHDAY=1;BYHOUR=2;BYMINUTE=30',
-  ])('of a rule that takes parts from its start hang on it: %s', (text) => {
+  ])('of a rule that depends on its start differ by the start: %s', (text) => {
     const clocks = new Clocks()
     for (const start of [0, 7_261_000, 40 * 24 * HOUR + 5000]) {
       const expected = parseSchedule(rrule(text, start))
@@ -76,12 +76,12 @@ describe('schedules of one engine', () => {
     expect([clocks.parse(periodic(5)).next(5), clocks.parse(periodic(7)).next(7)]).toEqual([1005, 1007])
   })
 
-  it('are refused as ever', () => {
+  it('are rejected when invalid', () => {
     const clocks = new Clocks()
     for (let i = 0; i < 2; i++) expect(() => clocks.parse(cron('0 61 * * * ?', 0))).toThrow(/minute takes 0-59/)
   })
 
-  it('are bounded: more than a thousand push out the one that was asked for longest ago', () => {
+  it('are bounded: more than a thousand push out the one that was requested longest ago', () => {
     const clocks = new Clocks()
     const parse = (expression: string) => clocks.parse(cron(expression, 0))
     const first = parse('0 0 0 * * ?')

@@ -11,8 +11,8 @@ function delayed(...given: readonly [ms: number, name: string][]) {
   return { clock, delays, done, add }
 }
 
-describe('replies that are held back', () => {
-  it('come when they are due, at one time in the order in which they were held back', () => {
+describe('delayed results', () => {
+  it('apply when they are due, in the order of their calls at equal times', () => {
     const t = delayed([20, 'c'], [10, 'a'], [10, 'b'])
     t.clock.advanceTo(109)
     expect([t.done, t.delays.size]).toEqual([[], 3])
@@ -22,7 +22,7 @@ describe('replies that are held back', () => {
     expect([t.done, t.delays.size]).toEqual([['110 a', '110 b', '120 c'], 0])
   })
 
-  it('come at once when they are hurried, the earliest first, and not again', () => {
+  it('apply at once when flushed, the earliest first, and only once', () => {
     const t = delayed([20, 'c'], [10, 'a'], [10, 'b'])
     for (let i = 0; i < 3; i++) t.delays.hurry()
     expect([t.done, t.delays.size, t.clock.nextAt()]).toEqual([['100 a', '100 b', '100 c'], 0, undefined])
@@ -31,7 +31,7 @@ describe('replies that are held back', () => {
     expect(t.done).toHaveLength(3)
   })
 
-  it('may have others held back', () => {
+  it('may cause further delayed results', () => {
     const t = delayed()
     t.delays.add(10, () => t.add(5, 'later'))
     t.delays.hurry()

@@ -38,7 +38,7 @@ describe('a message', () => {
     for (const resource of ['R', 'r ', 'rr', '', '__proto__', 'constructor']) expect(t.send({}, resource)).toBe(false)
   })
 
-  it('in an array is given to each task as far as it concerns it', async () => {
+  it('in an array reaches each task that uses its resource', async () => {
     const { engine, plugs } = liveEngine()
     await engine.start(simple, { id: 'a' })
     await engine.start(rule({ sensors: { s: on('switch', { resource: 'q' }) } }), { id: 'b' })
@@ -48,7 +48,7 @@ describe('a message', () => {
   })
 })
 
-describe('a message that is sent while another is at work', () => {
+describe('a message that is sent while another is running', () => {
   it('by a subscriber waits for its turn', async () => {
     const t = await live(simple)
     let sent = false
@@ -79,7 +79,7 @@ describe('a message that is sent while another is at work', () => {
     expect(t.task.info().invocationCount).toBe(1000)
   })
 
-  it('is refused when too many wait, and what waits is still done', async () => {
+  it('is rejected when too many wait, and waiting work is still done', async () => {
     const t = await live(simple)
     let refused: unknown
     t.plugs.say('s', () => {
@@ -96,7 +96,7 @@ describe('a message that is sent while another is at work', () => {
     expect(t.task.info().invocationCount).toBe(100_001)
   })
 
-  it('a stop from a subscriber comes after what is under way', async () => {
+  it('a stop by a subscriber follows the work in progress', async () => {
     const t = await live(simple)
     t.engine.events$.subscribe((event) => {
       if (event.type === 'state') void t.engine.stop(TASK_ID)
@@ -108,7 +108,7 @@ describe('a message that is sent while another is at work', () => {
 })
 
 describe('a subscriber that throws', () => {
-  it('behind operators too, goes to the logger and harms neither the task nor the process', async () => {
+  it('is logged and does not affect task or process, even behind operators', async () => {
     const errors: string[] = []
     const t = await live(simple, { logger: { warn: () => undefined, error: (message) => errors.push(message) } })
     const uncaught: unknown[] = []
@@ -130,7 +130,7 @@ describe('a subscriber that throws', () => {
     expect(new Set(errors)).toEqual(new Set(['a subscriber threw: boom']))
   })
 
-  it('and a logger that throws as well harm nothing', async () => {
+  it('does not affect anything even if the logger throws as well', async () => {
     const logger = {
       warn: () => undefined,
       error: () => {
@@ -177,7 +177,7 @@ describe('settled', () => {
   })
 })
 
-describe('chance', () => {
+describe('randomness', () => {
   const draw = async (seed: number, id: string) => {
     const t = await live(rule({ sensors: { s: on('switch') } }), {
       seed,
@@ -193,8 +193,8 @@ describe('chance', () => {
   })
 })
 
-describe('a machine clock that is put back', () => {
-  it('does not put back the time of the engine: events never go back in time', async () => {
+describe('a machine clock that is set back', () => {
+  it('does not set back the time of the engine', async () => {
     const clock = new JumpingClock(10_000)
     const engine = createEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
     const times: number[] = []

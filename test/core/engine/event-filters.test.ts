@@ -47,7 +47,7 @@ describe('events by type and task', () => {
     expect(more).toEqual(all)
   })
 
-  it('are those of the types and tasks that are asked for', async () => {
+  it('are those of the types and tasks that are requested', async () => {
     const { engine, send } = await running()
     const seen: Record<string, EngineEvent[]> = { fired: [], some: [], b: [], firedOfB: [] }
     engine.fired$.subscribe((event) => seen['fired']?.push(event))
@@ -63,7 +63,7 @@ describe('events by type and task', () => {
     expect(told(seen['firedOfB'] ?? [])).toEqual(['b fired'])
   })
 
-  it('are nothing for who asks for no type, or for no task', async () => {
+  it('are empty for an empty list of types or tasks', async () => {
     const { engine, send } = await running()
     let count = 0
     engine.events({ types: [] }).subscribe(() => count++)
@@ -73,7 +73,7 @@ describe('events by type and task', () => {
     expect(count).toBe(0)
   })
 
-  it('refuses a type that there is none of, with all of them at once', async () => {
+  it('rejects all unknown types at once', async () => {
     const { engine } = await running()
     const types = ['fire', 'fired', 'states'] as never
     const refused = expect.objectContaining({
@@ -107,7 +107,7 @@ describe('batches of events', () => {
     expect(first?.at(-1)).toBeUndefined()
   })
 
-  it('hold what the filter lets through, and are not reported when that is nothing', async () => {
+  it('contain the filtered events, and are not reported when empty', async () => {
     const { engine, send } = await running()
     const lengths: number[] = []
     engine.eventBatches({ types: ['fired'], tasks: ['a'] }).subscribe(({ length }) => lengths.push(length))

@@ -45,7 +45,7 @@ describe('the history of a task', () => {
     ['one row', 1, 50],
     ['many rows in one pass', 20, 50],
     ['rows that have room for two messages', 20, 1],
-  ])('goes on where it was asked before, or says that something is missing: %s', async (_, tasks, each) => {
+  ])('continues after the last read, or reports a gap: %s', async (_, tasks, each) => {
     const { engine, send } = await engineOf(tasks, { history: { perTask: 60, inAll: tasks * each + 20 } })
     const listened = await engineOf(tasks, { latency: () => 0 })
     const heard: string[] = []
@@ -72,7 +72,7 @@ describe('the history of a task', () => {
     await Promise.all([engine.close(), listened.engine.close()])
   })
 
-  it('is empty unless it was requested, and of a task that is removed', async () => {
+  it('is empty unless requested, and for a removed task', async () => {
     const without = await engineOf(1, {})
     without.send(MESSAGES)
     expect(without.engine.history('t0')).toEqual({ events: [], last: 0, isWhole: true })
@@ -85,7 +85,7 @@ describe('the history of a task', () => {
   })
 
   it('keeps at least one event', async () => {
-    await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('at least one event of a task, not 0')
+    await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('the history limits are 0 events per task')
   })
 
   it('reports single events without the details of each message', async () => {
@@ -96,7 +96,7 @@ describe('the history of a task', () => {
     await engine.close()
   })
 
-  it('forgets the tasks that were quiet for longest when there is too much', async () => {
+  it('forgets the tasks without events for the longest time when it is full', async () => {
     const { engine } = await engineOf(0, { history: { perTask: 10, inAll: 100 }, latency: () => 0 })
     for (let i = 0; i < 40; i++) {
       await engine.start({ ...rule(15), task: { resource: `r${i}` } }, { id: `t${i}` })

@@ -47,7 +47,7 @@ describe('a subscriber that throws', () => {
     ['inside map', ({ events$ }) => events$.pipe(map(thrower)).subscribe()],
     ['inside map, with no handler of errors', ({ events$ }) => events$.pipe(map(thrower)).subscribe(() => undefined)],
     ['inside its handler of errors', ({ events$ }) => events$.pipe(map(thrower)).subscribe({ error: thrower })],
-  ])('%s is reported, and the others go on', (_, subscribe) => {
+  ])('%s is reported, and the others continue', (_, subscribe) => {
     const s = stream()
     const before: number[] = []
     const after: number[] = []
@@ -61,7 +61,7 @@ describe('a subscriber that throws', () => {
     expect(after).toEqual([1, 2])
   })
 
-  it('gets the next event all the same, when it threw itself', () => {
+  it('receives the next event after it threw', () => {
     const s = stream()
     let calls = 0
     s.events$.subscribe(() => {
@@ -82,7 +82,7 @@ describe('a subscriber that throws', () => {
 })
 
 describe('the stream', () => {
-  it('passes an error inside a pipe to the handler that asks for it, and reports nothing', () => {
+  it('passes an error inside a pipe to the handler that requests it, and reports nothing', () => {
     const s = stream()
     const errors: unknown[] = []
     s.events$.pipe(map(thrower)).subscribe({ error: (error) => errors.push(error) })
@@ -105,7 +105,7 @@ describe('the stream', () => {
     expect(await all).toEqual([2, 4])
   })
 
-  it('says when the first listener comes and when the last has gone', () => {
+  it('reports the arrival of the first subscriber and the departure of the last', () => {
     const s = stream()
     const a = s.events$.subscribe()
     const b = s.events$.subscribe()
@@ -115,7 +115,7 @@ describe('the stream', () => {
     expect(s.listening.at(-1)).toBe(false)
   })
 
-  it('forgets a subscriber that has had enough', () => {
+  it('forgets a subscriber that has unsubscribed', () => {
     const s = stream()
     s.events$.pipe(take(1)).subscribe()
     s.emit(1)

@@ -36,7 +36,7 @@ function journaled(mayCall?: () => boolean) {
   return { engine, plugs, touched, opened, answers, clock }
 }
 
-describe('a run that its host has a number for', () => {
+describe('a run with a number of its host', () => {
   it('has that number in the ids of its effects, and the resources it was given', async () => {
     const { engine, plugs } = journaled()
     const task = await engine.begin(OF, BEGIN)
@@ -46,14 +46,14 @@ describe('a run that its host has a number for', () => {
     await expect(engine.begin(OF, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('that cannot be is refused, and no task exists', async () => {
+  it('is rejected if invalid, without creating a task', async () => {
     const { engine } = journaled()
     const source = rule({ sensors: { s: on('nothing') } })
     await expect(engine.begin({ source, settings: {} }, BEGIN)).rejects.toMatchObject({ code: 'VALIDATION' })
     expect(engine.tasks.size).toBe(0)
   })
 
-  it('goes on with what it was made of, whatever rule was saved', async () => {
+  it('continues with its original rule, whatever rule was saved', async () => {
     const { engine } = journaled()
     const before = await engine.begin(OF, BEGIN)
     engine.receive({ resource: 'r', s: 'On' })
@@ -65,8 +65,8 @@ describe('a run that its host has a number for', () => {
   })
 })
 
-describe('an answer that comes later', () => {
-  it('is handed to the journal, and taken when it is given back', async () => {
+describe('a late result', () => {
+  it('is passed to the journal, and applied when settled', async () => {
     const { engine, plugs, opened, answers } = journaled()
     plugs.say('act', LATER)
     const task = await engine.begin(OF, BEGIN)
@@ -84,7 +84,7 @@ describe('an answer that comes later', () => {
     expect(task.execution(answer?.execution ?? 0)).toBeUndefined()
   })
 
-  it('has no owner once the task has stopped', async () => {
+  it('is not accepted once the task has stopped', async () => {
     const { engine, plugs, answers } = journaled()
     plugs.say('act', LATER)
     await engine.begin(OF, BEGIN)
@@ -119,14 +119,14 @@ it('a journal observes every change of a task', async () => {
   expect(touched).toEqual(['t'])
 })
 
-describe('an answer of a call that began before its turn', () => {
+describe('a result of a call ahead', () => {
   const AHEAD = sensorPlug('ahead', ['Off', 'On'], {
     reads: 'message',
     parameters: ['level'],
     execute: () => new Promise<'On'>(() => undefined),
   })
 
-  it('is not taken for the next attempt, when the first took too long', async () => {
+  it('is not used for the next attempt after a timeout', async () => {
     const ahead: number[] = []
     const journal: Journal = {
       touched: () => undefined,

@@ -29,7 +29,7 @@ describe('starting', () => {
     })
   })
 
-  it('is left for later with start false', async () => {
+  it('is delayed with start false', async () => {
     const t = await live(simple({ start: false }))
     expect(t.task.status).toBe('stopped')
     expect(t.lines()).toEqual([])
@@ -41,7 +41,7 @@ describe('starting', () => {
 })
 
 describe('stopping', () => {
-  it('drops what is in flight and all timers, and says so', async () => {
+  it('drops what is in flight and all timers, and reports it', async () => {
     const t = await live(
       rule({
         sensors: {
@@ -86,7 +86,7 @@ describe('what a status does not allow', () => {
     ['start', {}, 'Not possible to apply action start, for the task in status running'],
     ['stop', { start: false }, 'Not possible to apply action stop, for the task in status stopped'],
     ['remove', {}, 'Not possible to remove task in status running'],
-  ])('%s is refused', async (action, task, text) => {
+  ])('%s is rejected', async (action, task, text) => {
     const t = await live(simple(task))
     const status = t.task.status
     const refusal = await actions[action](t).then(
@@ -98,7 +98,7 @@ describe('what a status does not allow', () => {
   })
 
   it.each(['start', 'stop', 'remove', 'update', 'explain'] as const)(
-    '%s of an unknown task is refused',
+    '%s of an unknown task is rejected',
     async (action) => {
       const { engine } = liveEngine()
       const attempts = {
@@ -112,7 +112,7 @@ describe('what a status does not allow', () => {
     },
   )
 
-  it('two starts at once: one of them is refused', async () => {
+  it('two starts at once: one of them is rejected', async () => {
     const t = await live(simple({ start: false }))
     const outcomes = await Promise.allSettled([t.engine.start('t'), t.engine.start('t')])
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
@@ -156,7 +156,7 @@ describe('removing', () => {
 describe('updating', () => {
   const other = rule({ sensors: { other: on('switch', { resource: 'q' }) } })
 
-  it('a running task goes on with the other rule, under the same id and in the same run', async () => {
+  it('a running task continues with the other rule, under the same id and in the same run', async () => {
     const t = await live(simple())
     t.send({ s: 'On' })
     const updated = await t.engine.update('t', other)
@@ -204,7 +204,7 @@ describe('a start that fails', () => {
     expect(events).toEqual([])
   })
 
-  it('again, of a task that is there, makes it failed, with an event; a later start can succeed', async () => {
+  it('sets an existing task to failed, with an event; a later start can succeed', async () => {
     let known: Record<string, unknown> | undefined = { sensor: 'r' }
     const t = await live(
       rule({ sensors: { s: { name: 'switch', resource: 'META.$.sensor' } }, task: { resource: 'house' } }),
@@ -224,7 +224,7 @@ describe('a start that fails', () => {
     expect(t.task.info()).not.toHaveProperty('error')
   })
 
-  it('is none for an update of a running task, which goes on with its old rule', async () => {
+  it('does not fail a running task on update: it continues with its old rule', async () => {
     const t = await live(simple({ resource: 'house' }), { ports: { metadata: () => undefined } })
     const unresolved = rule({ sensors: { s: { name: 'switch', resource: 'META.$.x' } }, task: { resource: 'house' } })
     await expect(t.engine.update('t', unresolved)).rejects.toMatchObject({ code: 'RESOLUTION' })
@@ -250,7 +250,7 @@ describe('closing', () => {
     expect(t.plugs.calls).toHaveLength(1)
   })
 
-  it('notifies plugs that are at work to give up', async () => {
+  it('aborts the signals of running plugs', async () => {
     const t = await live(rule({ sensors: { s: on('late') } }))
     t.send({})
     const { signal } = t.plugs.calls[0]?.context ?? {}

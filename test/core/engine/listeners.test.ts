@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Listeners } from '../../../src/core/engine/listeners.ts'
 
 describe('the listeners of a resource', () => {
-  it('are those of a set, in the same order, after any comings and goings', () => {
+  it('equal a set in the same order after any additions and removals', () => {
     const change = fc.record({ isAdded: fc.boolean(), listener: fc.constantFrom('a', 'b', 'c') })
     fc.assert(
       fc.property(fc.array(change), (changes) => {

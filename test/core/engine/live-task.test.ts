@@ -57,14 +57,14 @@ describe('the view of a node', () => {
     expect(t.task.node('act')).not.toHaveProperty('error')
   })
 
-  it('of a task that never ran shows what is known: nothing', async () => {
+  it('of a task that never ran is unknown', async () => {
     const t = await live(watched, { settings: { start: false } })
     expect(t.task.node('a').states).toEqual({ Off: 0.5, On: 0.5 })
     expect(() => t.task.save()).toThrow(expect.objectContaining({ code: 'WRONG_STATUS' }))
     expect(() => t.task.explain('act')).toThrow(expect.objectContaining({ code: 'WRONG_STATUS' }))
   })
 
-  it('of an unknown node is refused with the names of those there are', async () => {
+  it('of an unknown node is rejected with the names of all nodes', async () => {
     const t = await live(watched)
     for (const label of ['x', '__proto__', 'constructor']) {
       expect(() => t.task.node(label)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
@@ -74,7 +74,7 @@ describe('the view of a node', () => {
 })
 
 describe('the info of a task', () => {
-  it('has what was set and what happened, and leaves out what did not', async () => {
+  it('contains what was set and what happened, and omits the rest', async () => {
     const t = await live(watched)
     const info = { id: 't', name: 'boiler', status: 'running', type: 'reactive', resource: 'house', resourceIds: ['r'] }
     expect(t.task.info()).toMatchObject({ ...info, createTime: 0, startTime: 0, invocationCount: 0 })
@@ -85,7 +85,7 @@ describe('the info of a task', () => {
     expect(t.task.info()).toMatchObject({ lastExecutionTime: 9, invocationCount: 1 })
   })
 
-  it('says when the next tick is due, and which template it came from', async () => {
+  it('reports when the next tick is due, and which template it came from', async () => {
     const { task: _, ...graph } = watched
     const t = await live({ ...graph, name: 'warm', taskDefaults: { type: 'periodic', frequency: 1000 } })
     t.to(1500)
@@ -112,7 +112,7 @@ describe('the info of a task', () => {
 })
 
 describe('two tasks of equal rules', () => {
-  it('share what was compiled, but no state', async () => {
+  it('share compiled code, but no state', async () => {
     const t = await live(watched)
     const other = await t.engine.start(JSON.parse(JSON.stringify(watched)) as typeof watched, { id: 'u' })
     t.task.push('a', { state: 'On' })

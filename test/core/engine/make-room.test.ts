@@ -29,7 +29,7 @@ function room(whenBusy: TaskSettings['whenBusy'], maxWaiting: number, inputs: re
 }
 
 describe('room for an input', () => {
-  it('is there while fewer wait than may', () => {
+  it('exists while fewer inputs wait than the limit', () => {
     expect(room('queue', 3, [data({ a: 1 }), data({ a: 2 })], data({ a: 3 }))).toEqual({
       mayWait: true,
       dropped: [],
@@ -48,15 +48,15 @@ describe('room for an input', () => {
     expect(made.mayWait).toBe(true)
     expect(made.dropped).toEqual([place])
     expect(made.waiting).toEqual(inputs.map((_one, i) => i).filter((i) => i !== place))
-    expect(made.why).toBe(`the oldest of ${inputs.length} messages that waited was dropped`)
+    expect(made.why).toBe(`the oldest of ${inputs.length} waiting messages was dropped`)
   })
 })
 
 describe('skip', () => {
-  it('lets no message wait, and leaves alone what waits', () => {
+  it('drops a message that would wait, and keeps waiting inputs', () => {
     const made = room('skip', 3, [tick(1)], data({ a: 1 }))
     expect([made.mayWait, made.dropped, made.waiting]).toEqual([false, [], [0]])
-    expect(made.why).toBe('a message was skipped that came while the task was at work')
+    expect(made.why).toBe('a message was skipped because the task was still processing an earlier one')
   })
 
   it.each([
@@ -93,14 +93,14 @@ describe('latest', () => {
     expect([made.mayWait, made.dropped, made.waiting]).toEqual(isDropped ? [true, [0], []] : [true, [], [0]])
   })
 
-  it('drops all whose values it has, and those between stay in order', () => {
+  it('drops all messages whose values it contains, and keeps the order of the others', () => {
     const waiting = [data({ a: 1 }), data({ b: 1 }), data({ a: 2 }), tick(1)]
     const made = room('latest', 4, waiting, data({ a: 3 }))
     expect([made.dropped, made.waiting]).toEqual([
       [0, 2],
       [1, 3],
     ])
-    expect(made.why).toBe('a message that waited was dropped for a newer one with all its values')
+    expect(made.why).toBe('a waiting message was dropped because a newer one contains all its values')
   })
 
   it('drops the oldest when too many wait with other values', () => {

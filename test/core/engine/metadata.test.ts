@@ -136,7 +136,7 @@ describe('META.$ in properties', () => {
     expect(seen.map(({ properties: { number } }) => number)).toEqual([1, 2])
   })
 
-  it('that names nothing in code is refused', async () => {
+  it('without a key in code is rejected', async () => {
     await expect(
       shown([{ label: 's', name: 'condition', resource: '$', properties: { condition: 'META.$ == 1' } }]),
     ).rejects.toThrow('does not name a metadata key')

@@ -19,7 +19,7 @@ const newEngine = () => createEngine({ plugs: [...builtins, act], scheduler: new
 describe('all nodes of a task', () => {
   afterEach(() => void vi.restoreAllMocks())
 
-  it('are each as it is shown alone, in the order of the rule', async () => {
+  it('equal the views of single nodes, in the order of the rule', async () => {
     const engine = newEngine()
     const task = await engine.start(RULE)
     engine.receive({ resource: 'r', a: 30, b: 5 })
@@ -42,7 +42,7 @@ describe('all nodes of a task', () => {
     ])
   })
 
-  it('take the state of a task that rests apart once', async () => {
+  it('unpack the state of a packed task once', async () => {
     const before = newEngine()
     const first = await before.start(RULE, { id: 'first' })
     before.receive({ resource: 'r', a: 30, b: 5 })

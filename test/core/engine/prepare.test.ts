@@ -19,7 +19,7 @@ describe('a strict engine', () => {
   const plain = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1 } }] }
   const refusal = { code: 'VALIDATION', issues: [{ type: 'UNKNOWN_PROPERTY', path: '/sensors/0/properties/valu' }] }
 
-  it('refuses a property that its plug does not declare, at start and at update; others warn of it', async () => {
+  it('rejects a property that its plug does not declare, at start and at update; others warn of it', async () => {
     const strict = liveEngine({ strict: true }).engine
     await expect(strict.start(misspelt)).rejects.toMatchObject(refusal)
     const task = await strict.start(plain)
@@ -28,7 +28,7 @@ describe('a strict engine', () => {
     expect(lenient.info().warnings).toEqual([expect.stringContaining('has no property "valu"')])
   })
 
-  it('goes on with a task that was started without that', async () => {
+  it('continues a task that was started by a lenient engine', async () => {
     const saved = (await liveEngine().engine.start(misspelt)).save()
     const strict = liveEngine({ strict: true }).engine
     expect((await strict.restore(saved)).status).toBe('running')
@@ -37,7 +37,7 @@ describe('a strict engine', () => {
 })
 
 describe('a preparer', () => {
-  it('does not take a rule for checked strictly because it is known', () => {
+  it('checks a known rule again when strict', () => {
     const plugs = createRegistry(new ScriptedPlugs().plugs)
     const rule: Rule = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1, valu: 2 } }] }
     const preparer = new Preparer(plugs)
@@ -47,7 +47,7 @@ describe('a preparer', () => {
 })
 
 describe('a task of a template', () => {
-  it('takes what the request returns', async () => {
+  it('uses the settings of the request', async () => {
     const t = await live(template, { settings: { variables: { limit: 4 }, name: 'mine' } })
     t.send({})
     expect(t.plugs.calls[0]?.properties['value']).toBe(4)
@@ -58,11 +58,11 @@ describe('a task of a template', () => {
     ['leaves out a mandatory variable', {}, /limit/],
     ['gives a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
     [
-      'overrides a node that is not there',
+      'overrides a node that does not exist',
       { variables: { limit: 4 }, nodes: [{ name: 'nobody', properties: {} }] },
       /nobody/,
     ],
-  ])('is refused when the request %s, and no task exists', async (_, settings, text) => {
+  ])('is rejected when the request %s, and no task exists', async (_, settings, text) => {
     const { engine } = liveEngine()
     const refusal: unknown = await engine.start(template, settings).catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'VALIDATION' })

@@ -45,7 +45,7 @@ describe('tasks of one template', () => {
     expect([a.rule.task?.name, b.rule.task?.name]).toEqual(['mine', 'yours'])
   })
 
-  it('are of the template as it is, whether it can be changed or never is', () => {
+  it('use the current template, whether it is frozen or not', () => {
     const preparer = new Preparer(createRegistry(new ScriptedPlugs().plugs))
     const changed: { -readonly [Key in keyof Template]: Template[Key] } = structuredClone(template)
     const frozen = frozenCopy(template)
@@ -60,7 +60,7 @@ describe('tasks of one template', () => {
     expect(at(frozen)).toMatchObject({ variables: { limit: 3 } })
   })
 
-  it('of one that never changes are made again of other plugs', () => {
+  it('of a frozen template are created again for other plugs', () => {
     const plugs = createRegistry(new ScriptedPlugs().plugs)
     let list = plugs.list()
     const preparer = new Preparer({ ...plugs, list: () => list })

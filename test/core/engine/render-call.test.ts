@@ -64,7 +64,7 @@ const thing = '${streamdata.thing}'
 const tells = (label: string, more: object = {}) => ({ label, name: 'tell', properties: { thing }, ...more })
 
 describe('calls that act', () => {
-  it('wait for those of other nodes that touch the same, and for no others', async () => {
+  it('wait only for calls of other nodes with the same target', async () => {
     const t = await telling([tells('a'), tells('b')])
     t.send({ thing: 'x' })
     expect(t.now()).toEqual(['a x'])
@@ -76,7 +76,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['b y'])
   })
 
-  it('touch their node when they cannot tell what they touch', async () => {
+  it('use their node as the target if their target is unknown', async () => {
     const t = await telling([tells('a'), tells('b')])
     for (let i = 0; i < 2; i++) t.send({ thing: 'broken' })
     expect(t.now()).toEqual(['a broken', 'b broken'])
@@ -84,7 +84,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['a broken'])
   })
 
-  it('touch what all items of their loop touch, from the first to the last', async () => {
+  it('have the targets of all items of their loop, from the first to the last', async () => {
     const loop = { loopDef: '[{"thing": "x"}, {"thing": "y"}]', properties: { thing: '${loop.thing}' } }
     const t = await telling([tells('loop', loop), tells('b')])
     t.send({ thing: 'y' })
@@ -101,7 +101,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['loop x'])
   })
 
-  it('fail at once when their properties cannot be used: it is not known what they touch', async () => {
+  it('fail at once with invalid properties, because their target is unknown', async () => {
     const t = await telling([tells('a', { properties: { thing, count: '${streamdata.count}' } })])
     t.send({ thing: 'x', count: 1 })
     t.send({ thing: 'x', count: 'many' })
@@ -123,13 +123,13 @@ describe('calls that act', () => {
     expect([t.now(), t.task.info().waiting]).toEqual([[], undefined])
   })
 
-  it('are over when their loop has no items', async () => {
+  it('have ended when their loop has no items', async () => {
     const t = await telling([tells('loop', { loopDef: '[]' }), tells('b')])
     t.send({ thing: 'x' })
     expect([t.now(), t.errors()]).toEqual([['b x'], []])
   })
 
-  it('have the task wait for what their properties read, and not for their answers', async () => {
+  it('make the task wait for reads of their properties, but not for their results', async () => {
     type Floor = Record<string, unknown>
     const asked: ((floor: string) => void)[] = []
     const metadata = () => new Promise<Floor>((resolve) => asked.push((floor) => resolve({ floor })))
@@ -173,7 +173,7 @@ describe('a call whose values cannot be fetched at first', () => {
 })
 
 describe('a sensor that may act', () => {
-  it('waits for calls that touch the same, and holds its task', async () => {
+  it('waits for calls with the same target, and blocks its task', async () => {
     const t = await telling([tells('a')])
     t.send({ thing: 'x' })
     t.send({ s: 'Off', look: 'x' })
@@ -183,7 +183,7 @@ describe('a sensor that may act', () => {
     expect(t.now()).toEqual(['look x', 'look z'])
   })
 
-  it('waits for nothing when it does not act with its properties', async () => {
+  it('does not wait if it does not act with its properties', async () => {
     const t = await telling([tells('a')])
     t.send({ thing: 'nothing' })
     t.send({ s: 'Off', look: 'nothing' })

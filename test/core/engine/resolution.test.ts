@@ -116,7 +116,7 @@ describe('what a property can read', () => {
       },
     ],
     ['${streamdata.nothing}', {}],
-  ])('%s that cannot be had is an error of the execution, and the plug is not called', async (text, options) => {
+  ])('%s that is not available is an error of the execution, and the plug is not called', async (text, options) => {
     expect(await read(text, options)).toEqual(expect.any(String))
     expect(String(await read(text, options))).toMatch(/vault|streamdata/)
   })
@@ -128,7 +128,7 @@ describe('what a property can read', () => {
   })
 })
 
-describe('what a plug gives that was given a secret', () => {
+describe('output of a plug with a secret', () => {
   const SECRET = 'sesame-7411'
   const node = { ...on('switch'), properties: { value: '${vault.KEY}' } }
   const answer = {
@@ -141,7 +141,7 @@ describe('what a plug gives that was given a secret', () => {
   it.each<[string, NonNullable<Ports['secret']>]>([
     ['at once', () => SECRET],
     ['later', async () => SECRET],
-  ])('lacks a value of it in results, logs and the state: a secret that comes %s', async (_, secret) => {
+  ])('does not contain the secret in results, logs and state: %s', async (_, secret) => {
     for (const given of [() => answer, async () => answer, () => Promise.reject(new Error(`no ${SECRET}`))]) {
       const t = await live(rule({ sensors: { s: node } }), { ports: { secret } })
       t.plugs.say('s', (context) => {
@@ -158,7 +158,7 @@ describe('what a plug gives that was given a secret', () => {
     }
   })
 
-  it('has it in the items of a loop by name alone', async () => {
+  it('contains the secret in items of a loop only by name', async () => {
     const loopDef = '[{"id": "${vault.KEY}"}]'
     const sensor = { ...on('switch'), properties: { value: '${loop.id}' }, loopDef }
     const t = await live(rule({ sensors: { s: sensor } }), { ports: { secret: () => SECRET } })
@@ -200,7 +200,7 @@ describe('variables of a template that data may replace', () => {
     expect(asked).toEqual(['r limit'])
   })
 
-  it('by stored data only when declared so: nothing is asked for other variables', async () => {
+  it('by stored data only when declared so: other variables are not requested', async () => {
     const latestValue = () => 30
     expect(await limits('overrideByStream', [{}], { latestValue })).toEqual([10])
   })

@@ -31,7 +31,7 @@ describe('the router', () => {
     expect(router.sourceOf('x')).toBeUndefined()
   })
 
-  it('knows a listener by its last resources only', () => {
+  it('uses only the last resources of a listener', () => {
     const router = newRouter()
     router.add(a, ['r', 'q'])
     router.add(a, ['q', 'p'])
@@ -51,7 +51,7 @@ describe('the router', () => {
     expect(router.sourceOf('r')).toBeUndefined()
   })
 
-  it('reports what is kept with a resource when listeners come and go', () => {
+  it('reports data kept with a resource when listeners change', () => {
     const router = newRouter()
     router.add(a, ['r'])
     const source = router.sourceOf('r')

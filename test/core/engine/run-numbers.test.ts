@@ -9,7 +9,7 @@ const simple = (): Rule =>
   rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
 describe('the number of a run', () => {
-  it('does not come again when a task is removed and made again under its id', async () => {
+  it('is not reused when a task is removed and created again under its id', async () => {
     const { engine, events } = liveEngine()
     const first = (await engine.start(simple(), { id: 'mine' })).save()
     await engine.stop('mine')
@@ -26,7 +26,7 @@ describe('the number of a run', () => {
     expect(runs).toEqual([1, 2, 3, 4])
   })
 
-  it('does not come again under an id that was left to its user, also when too many ids were removed to know each', () => {
+  it('is not reused under a chosen id, even when too many ids were removed to remember each', () => {
     const numbers = new RunNumbers()
     numbers.removed('a', 7)
     numbers.removed('never ran', 0)

@@ -28,13 +28,13 @@ describe('a secret in properties that were kept', () => {
     expect(withSecrets(properties, SECRETS, [use('TOKEN'), use('PORT')])).toEqual(expected)
   })
 
-  it('that is missing fails the attempt, and says what to do', () => {
+  it('that is missing fails the attempt, and states what to do', () => {
     expect(() => withSecrets({ x: secretName('KEY') }, SECRETS, [use('KEY')])).toThrow(
       'secret "KEY" does not exist; store it, or make it optional: ${?vault.KEY}',
     )
   })
 
-  it('that is missing and optional is left out', () => {
+  it('that is missing and optional is omitted', () => {
     const given = { x: secretName('KEY'), y: `-${secretName('KEY')}-` }
     expect(withSecrets(given, SECRETS, [use('KEY', true)])).toEqual({ y: '--' })
   })

@@ -13,7 +13,7 @@ function tasks(open: ReadonlySet<string> = new Set()) {
 }
 
 describe('the full states of an engine', () => {
-  it('are packed when they are too many, the ones that came first before others', () => {
+  it('are packed beyond the limit, the oldest first', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 2)
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -23,7 +23,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual(['a', 'b'])
   })
 
-  it('are left alone while they are few, and when their task is gone', () => {
+  it('are not packed below the limit, or after their task was removed', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 1)
     const gone = task('gone')
@@ -33,7 +33,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual([])
   })
 
-  it('are asked again later when something is open in them', () => {
+  it('are tried again later while calls are open', () => {
     const open = new Set(['a'])
     const { packed, task } = tasks(open)
     const states = new StateCache({ hasWork: false }, 1)
@@ -48,7 +48,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual(['b', 'c', 'a'])
   })
 
-  it('are looked at a few at a time, however many are too many', () => {
+  it('are examined a few at a time', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 0)
     for (const name of ['a', 'b', 'c', 'd', 'e']) states.add(task(name))
@@ -56,7 +56,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual(['a', 'b'])
   })
 
-  it('ask for the end of the input when they are too many, until they are not', () => {
+  it('request the end of the input when they are too many, until they are not', () => {
     const { task } = tasks(new Set(['a', 'b']))
     const end = { hasWork: false }
     const asked = (work: () => void): boolean => {

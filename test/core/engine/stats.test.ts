@@ -32,13 +32,13 @@ function why(of: Engine): Partial<Record<PlainReason, number>> {
 }
 
 describe('the stats of an engine', () => {
-  it('are nothing at first, with every reason', () => {
+  it('are 0 at first, with every reason', () => {
     const { vectorized, rows, plain, why: reasons } = engine().stats()
     expect([vectorized, rows, plain]).toEqual([0, 0, 0])
     expect(Object.keys(reasons)).toEqual(Object.keys(noPlainCounts()))
   })
 
-  it('count messages once for each task that took them, by the way that they took', async () => {
+  it('count messages once for each task, by path', async () => {
     const of = engine()
     for (let i = 0; i < 10; i++) await of.start(rule(i), { id: `t${i}` })
     send(of, 100)
@@ -53,7 +53,7 @@ describe('the stats of an engine', () => {
     ['one task', 1],
     ['several tasks', 3],
     ['many tasks', 10],
-  ])('count stamped messages that come at their time in the rows of %s', async (_, tasks) => {
+  ])('count messages whose timestamp is their arrival in the rows of %s', async (_, tasks) => {
     const clock = new VirtualClock(1000)
     const of = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
     for (let i = 0; i < tasks; i++) await of.start(rule(i), { id: `t${i}` })
@@ -70,7 +70,7 @@ describe('the stats of an engine', () => {
     expect(of.stats().plain).toBe(before.plain + 3 * tasks)
   })
 
-  it('say why messages go the plain way', async () => {
+  it('state why messages use the general path', async () => {
     const of = engine()
     await of.start(rule(), { id: 't' })
     send(of, 10)
@@ -91,7 +91,7 @@ describe('the stats of an engine', () => {
     expect(why(of)).toMatchObject({ heard: 2, sent: 4 })
   })
 
-  it('count a message as plain that a row began and could not end', async () => {
+  it('count a message as plain if a row began it but could not finish it', async () => {
     const of = engine()
     await of.start(rule(), { id: 't' })
     send(of, 10, { fails: false })
@@ -103,7 +103,7 @@ describe('the stats of an engine', () => {
     expect(of.stats().rows).toBe(before.rows + 1)
   })
 
-  it('count such a one of many that went together', async () => {
+  it('count such a message of a vectorized batch', async () => {
     const of = engine()
     for (let i = 0; i < 10; i++) await of.start(rule(i), { id: `t${i}` })
     send(of, 100, { a: 0, fails: false })
@@ -129,7 +129,7 @@ describe('the stats of an engine', () => {
     expect(of.stats().rows).toBe(39)
   })
 
-  it('say that a rule has something that no row can do', async () => {
+  it('report that rows cannot represent a rule', async () => {
     const of = engine()
     const { sensors = [], ...rest } = rule()
     await of.start({ ...rest, sensors: sensors.map((one) => ({ ...one, evictionTime: 60 })) }, { id: 't' })
@@ -137,7 +137,7 @@ describe('the stats of an engine', () => {
     expect(why(of)).toEqual({ shape: 5 })
   })
 
-  it('say that each call is asked for', async () => {
+  it('report that each call is requested', async () => {
     const of = new CoreEngine({
       plugs: [...builtins, act],
       scheduler: new VirtualClock(1000),

@@ -20,8 +20,8 @@ function levels(t: Live, node: string): unknown[] {
 }
 
 // Holds LANE-1, LANE-2
-describe('messages that come while a sensor is at work', () => {
-  it('wait, and are taken one after the other: of 50 messages 50 run', async () => {
+describe('messages that arrive while a sensor is running', () => {
+  it('wait, and are processed one after the other: of 50 messages 50 run', async () => {
     const t = await live(SLOW)
     for (let level = 0; level < 50; level++) t.send({ level })
     expect(t.plugs.openCalls('s')).toBe(1)
@@ -33,7 +33,7 @@ describe('messages that come while a sensor is at work', () => {
     expect(t.task.info().waiting).toBeUndefined()
   })
 
-  it('are reported by explain: what is shown is behind', async () => {
+  it('are reported by explain as behind', async () => {
     const t = await live(SLOW)
     t.send({ level: 1 })
     t.send({ level: 2 })
@@ -45,15 +45,15 @@ describe('messages that come while a sensor is at work', () => {
 
 // Holds LANE-4
 describe('too many messages', () => {
-  it('drop the oldest that wait; that is counted, and said the first time, the tenth, the hundredth', async () => {
+  it('drop the oldest waiting messages, which is counted, and logged the first, tenth and hundredth time', async () => {
     const t = await live(SLOW, { maxWaiting: 3 })
     for (let level = 0; level < 16; level++) t.send({ level })
     await answerAll(t, 's', 'On')
     expect(levels(t, 's')).toEqual([0, 13, 14, 15])
     expect(t.task.info().health.dropped).toBe(12)
     expect(t.lines('log').map((text) => text.split(',')[1])).toEqual([
-      ' the first; the task takes longer than its inputs leave',
-      ' 10 so far; the task takes longer than its inputs leave',
+      ' the first; inputs arrive faster than the task processes them',
+      ' 10 so far; inputs arrive faster than the task processes them',
     ])
   })
 
@@ -98,7 +98,10 @@ describe('calls of an actuator', () => {
     expect(t.task.info()).toMatchObject({ health: { dropped: 2 }, waiting: { effects: 2 } })
     const failed = t.events.filter((event) => event.type === 'result' && !event.ok)
     expect(failed.map((event) => event.type === 'result' && event.error)).toEqual(
-      Array.from({ length: 2 }, () => 'dropped before its turn: 2 later calls wait for earlier ones on the same thing'),
+      Array.from(
+        { length: 2 },
+        () => 'dropped while it waited: 2 later calls wait for earlier calls on the same target',
+      ),
     )
   })
 
@@ -131,7 +134,7 @@ describe('calls of an actuator', () => {
 })
 
 // Holds AHEAD-2
-describe('a plug that reads the message alone', () => {
+describe('a plug that reads only the message', () => {
   function ahead(): { plug: Plug; open: Map<number, (state: 'Off' | 'On') => void> } {
     const open = new Map<number, (state: 'Off' | 'On') => void>()
     const plug = sensorPlug('ahead', ['Off', 'On'], {
@@ -152,7 +155,7 @@ describe('a plug that reads the message alone', () => {
     return { engine, results }
   }
 
-  it('is called for messages that wait, at most 16 of them, and its answers take their turn', async () => {
+  it('is called ahead for at most 16 waiting messages, and its results apply in order', async () => {
     const { plug, open } = ahead()
     const { engine, results } = await engineWith(plug)
     for (let level = 0; level < 40; level++) engine.receive({ resource: 'r', level })
@@ -175,7 +178,7 @@ describe('a plug that reads the message alone', () => {
     expect([...open.keys()]).toEqual([1, 3])
   })
 
-  it('may not ask for anything else then', async () => {
+  it('may not read anything else then', async () => {
     const plug = sensorPlug('ahead', ['Off', 'On'], {
       reads: 'message',
       execute: async (context) => {
@@ -192,7 +195,7 @@ describe('a plug that reads the message alone', () => {
 })
 
 describe('an engine that is closed', () => {
-  it('refuses every call with CLOSED', async () => {
+  it('rejects every call with CLOSED', async () => {
     const t = await live(SLOW)
     await t.engine.close()
     const closed = expect.objectContaining({ code: 'CLOSED' }) as unknown

@@ -16,7 +16,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
   ['a task by cron', { held: TASK_ID, first: 1000 }, {}, { type: 'scheduled', cron: '* * * * * ?' }],
   ['a sensor', { held: 's', first: 0 }, { pollingPeriod: 1000 }, { type: 'reactive' }],
   ['a sensor by cron', { held: 's', first: 1000 }, { schedule: '* * * * * ?' }, { type: 'reactive' }],
-])('a tick of %s that meets an asynchronous plug at work', (_, { held, first }, sensor, task) => {
+])('a tick of %s during an asynchronous call', (_, { held, first }, sensor, task) => {
   async function busy(overlap?: TaskSettings['overlap']) {
     const t = await live(
       rule({ sensors: { s: { name: 'switch', ...sensor } }, task: { ...task, ...(overlap && { overlap }) } }),
@@ -49,7 +49,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     expect(t.due().at(-1)).toEqual([4000, 4000, 4000])
   })
 
-  it('waits for its turn with queue, and says when it was due, when it came and when it began', async () => {
+  it('waits for its turn with queue, and reports when it was due, when it came and when it began', async () => {
     const t = await busy('queue')
     expect(t.due()).toEqual([])
     await t.answer()
@@ -64,7 +64,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     expect(t.heldBack()).toEqual([])
   })
 
-  it('takes over with cancelPrevious: one call is open, those before were cancelled', async () => {
+  it('cancels earlier calls with cancelPrevious', async () => {
     const t = await busy('cancelPrevious')
     const signals = t.plugs.callsOf('s').map(({ context }) => context.signal.aborted)
     expect(signals.slice(0, -1)).toEqual(signals.slice(0, -1).map(() => true))
@@ -82,7 +82,7 @@ describe('a schedule that is edited', () => {
     ['another cron', { type: 'scheduled', cron: '0/4 * * * * ?' }, [8, 12]],
     ['a period', { type: 'periodic', frequency: 3000 }, [5, 8, 11]],
     ['no clock at all', { type: 'reactive' }, []],
-  ])('leaves nothing of the old one behind: %s', async (_, task, seconds) => {
+  ])('replaces the old schedule completely: %s', async (_, task, seconds) => {
     const sensors = { s: { name: 'switch', pollingPeriod: 1500 } }
     const t = await live(rule({ sensors, task: { type: 'scheduled', cron: '0/2 * * * * ?' } }))
     t.to(5000)
@@ -109,7 +109,7 @@ describe('a schedule that is edited', () => {
   })
 })
 
-it('a fleet of one template reckons each occurrence once', async () => {
+it('a fleet of one template computes each occurrence once', async () => {
   const t = await live(rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } }))
   const again = rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } })
   for (let i = 0; i < 100; i++) await t.engine.start(again, { id: `t${i}` })

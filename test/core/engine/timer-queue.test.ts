@@ -46,7 +46,7 @@ function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock, policy: 
 }
 
 describe('timers', () => {
-  it('of an owner that was forgotten do not fire, those of others do', () => {
+  it('of a removed owner do not fire, those of others do', () => {
     const { clock, queue, fired, owners, want } = setup(new VirtualClock())
     for (let key = 0; key < 200; key++) want(owners[0], 'wake', 10, key)
     want(owners[1], 'wake', 20)
@@ -78,7 +78,7 @@ describe('timers', () => {
 })
 
 describe('a machine clock', () => {
-  it('is waited for in pieces when the time is further off than its timers reach', () => {
+  it('is awaited in pieces when a time exceeds the range of timers', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock())
     const month = 31 * 86_400_000
     want(owners[0], 'tick', month)
@@ -90,7 +90,7 @@ describe('a machine clock', () => {
     expect(fired).toEqual([`${month} 0:tick 0`])
   })
 
-  it('that is put back makes timers wait for the time that they were set to', () => {
+  it('that is set back makes timers wait until their time', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock(10_000))
     want(owners[0], 'tick', 11_000)
     clock.set(4000)
@@ -101,7 +101,7 @@ describe('a machine clock', () => {
     expect(fired).toEqual(['11000 0:tick 0'])
   })
 
-  it('that is put forward fires what is overdue, earliest first, with the next wake-up', () => {
+  it('that is set forward fires overdue timers, earliest first, with the next wake-up', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock())
     want(owners[0], 'tick', 2000)
     want(owners[0], 'evict', 1000)
@@ -111,8 +111,8 @@ describe('a machine clock', () => {
   })
 })
 
-describe('a queue that looks at the clock again now and then', () => {
-  it('notices a clock that was put forward, at the latest after that time', () => {
+describe('a queue that rereads the clock', () => {
+  it('notices a clock that was set forward within the recheck time', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock(), { recheckMs: 60_000 })
     want(owners[0], 'tick', 3_600_000)
     clock.sleep(30_000)
@@ -122,7 +122,7 @@ describe('a queue that looks at the clock again now and then', () => {
     expect(fired).toEqual(['3630000 0:tick 0'])
   })
 
-  it('looks no more when nothing waits, and as seldom as it may', () => {
+  it('does not reread the clock when nothing waits, and rereads it as rarely as possible', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock(), { recheckMs: 60_000 })
     want(owners[0], 'tick', 150_000)
     for (let i = 0; i < 5; i++) clock.sleep(60_000)
@@ -133,7 +133,7 @@ describe('a queue that looks at the clock again now and then', () => {
 })
 
 describe('a queue that rests between wake-ups', () => {
-  it('is on time for a lone timer, and takes a crowd in batches', () => {
+  it('is on time for a single timer, and processes many timers in batches', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock(), { restMs: 10 })
     for (const at of [1000, 1003, 1007, 1011, 1500]) want(owners[0], 'wake', at, at)
     for (let ms = 0; ms < 1600; ms++) clock.sleep(1)
@@ -146,7 +146,7 @@ describe('a queue that rests between wake-ups', () => {
     ])
   })
 
-  it('rests no longer when the clock is put back', () => {
+  it('does not rest longer when the clock is set back', () => {
     const { clock, owners, want } = setup(new JumpingClock(100_000), { restMs: 10 })
     want(owners[0], 'wake', 100_000, 1)
     clock.sleep(0)
@@ -157,7 +157,7 @@ describe('a queue that rests between wake-ups', () => {
 })
 
 // Holds TIMER-1, TIMER-2, TIMER-3: a row that stood twice in the heap, or not at all, would fire twice or be two things at once
-describe('any sequence of asking and forgetting', () => {
+describe('any sequence of setting and removing timers', () => {
   type Ask = { kind: TimerKind; key: number; at: number; owner: number }
   const ask = fc.record({
     kind: fc.constantFrom<TimerKind>('evict', 'follow', 'wake', 'ownTick', 'tick'),

@@ -40,7 +40,7 @@ const RULE: Rule = {
 describe.each([
   ['without', false],
   ['with', true],
-])('calls %s somebody who listens', (_, listens) => {
+])('calls %s a subscriber', (_, listens) => {
   it('that triggers ran are in order, unless the node is unordered or was paused', async () => {
     seen.length = 0
     const engine = createEngine({ plugs, scheduler: new VirtualClock(0), seed: 1 })

@@ -98,7 +98,7 @@ describe('rare events', () => {
 })
 
 describe('a watch', () => {
-  it('reports everything of one task; the others sit on', async () => {
+  it('reports everything of one task; the others stay rows', async () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
     const watch = engine.events({ tasks: ['a'] }).subscribe((event) => events.push(event))
@@ -114,7 +114,7 @@ describe('a watch', () => {
     expect(events).toHaveLength(4)
   })
 
-  it('is kept for a task that comes, or comes back', async () => {
+  it('stays for a task that is created or restored', async () => {
     const { engine, send } = engineOf()
     const types: string[] = []
     engine.events({ tasks: ['a'] }).subscribe(({ type }) => types.push(type))
@@ -168,7 +168,7 @@ describe('counts', () => {
     expect(engine.counts).toEqual({ steps: 10, firings: 4, calls: 4, ...none })
   })
 
-  it('leave the time of calls that do not answer at once to who measures it', async () => {
+  it('report the duration of asynchronous calls to the caller', async () => {
     const { clock, send, open } = await quiet()
     clock.advanceTo(1000)
     send({ say: 'later' })

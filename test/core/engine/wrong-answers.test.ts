@@ -22,7 +22,7 @@ const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
   ['a date', { value: { at: new Date(0) } }, 'rawData.value.at, which is an object of the class Date'],
 ]
 
-describe('an answer that is not plain JSON', () => {
+describe('a result that is not plain JSON', () => {
   it.each(WRONG)('of a sensor is an error of its run: %s', async (_, rawData, text) => {
     const t = await live(simple)
     t.plugs.say('s', { state: 'Off', rawData: { value: 1 } }, { state: 'On', rawData }, 'On')
@@ -112,7 +112,7 @@ describe('a thenable', () => {
       },
     }) as unknown as PlugAnswer
 
-  it('is waited for as a promise is, by its first answer', async () => {
+  it('is awaited like a promise, by its first result', async () => {
     const t = await live(simple)
     t.plugs.say('s', () => thenable('On'))
     t.plugs.say('act', () => thenable({ message: 'done' }))
@@ -133,7 +133,7 @@ describe('a thenable', () => {
     expect(t.lines('result')).toEqual(['0 result s failed: broken', '0 result s failed: torn'])
   })
 
-  it('whose answer cannot be read is an error of the run, and no rejection of its own', async () => {
+  it('whose result is unreadable is an error of the run, without an unhandled rejection', async () => {
     const t = await live(simple)
     const torn = Object.defineProperty({}, 'state', { get: () => { throw new Error('shut') } }) // prettier-ignore
     t.plugs.say('s', () => Promise.resolve(torn))

@@ -85,7 +85,7 @@ describe('the defaults of a node', () => {
     expect(call.pauseMs).toBe(3_600_000)
   })
 
-  it('give way to what is written: time limit, its state, pause limit', () => {
+  it('are overridden by the rule: time limit, its state, pause limit', () => {
     const more = {
       name: 'switch',
       timeout: 'PT2S',
@@ -120,14 +120,14 @@ describe('constant properties', () => {
     expect(properties.of(call)).toMatchObject({ constant: undefined, prepared: undefined })
   })
 
-  it('are refused when the plug cannot take them', () => {
+  it('are rejected when the plug cannot take them', () => {
     const given = rule({ sensors: { s: { name: 'picky', properties: {} } } })
     expect(() => compile(given)).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
     expect(() => compile(given)).toThrow(/node s: .*limit/)
   })
 })
 
-describe('what an observation sets off', () => {
+describe('consequences of an observation', () => {
   const graph = compile(
     rule({
       sensors: { a: 'switch', b: 'switch', c: 'switch' },
@@ -147,7 +147,7 @@ describe('what an observation sets off', () => {
     ['a', ['low', 'top'], [0, 2, 3], ['low', 'act']],
     ['b', ['low', 'top'], [0, 1, 3, 4], ['top', 'low', 'c', 'act']],
     ['c', [], [], []],
-  ])('of %s: gates parents first, triggers as declared, and what stands right behind it', (...row) => {
+  ])('of %s: gates parents first, triggers as declared, and direct followers', (...row) => {
     const [label, gates, triggers, followers] = row
     const sensor = sensorOf(graph, label)
     expect(labels(sensor.gates)).toEqual(gates)
@@ -200,7 +200,7 @@ describe('a rule that was not validated', () => {
       'VALIDATION',
       'trigger 0 leads to g, which is not a sensor or actuator',
     ],
-  ] as const)('is refused for %s', (_, given, code, text) => {
+  ] as const)('is rejected for %s', (_, given, code, text) => {
     expect(() => compile(given)).toThrow(expect.objectContaining({ code }))
     expect(() => compile(given)).toThrow(text)
   })

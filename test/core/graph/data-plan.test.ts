@@ -37,7 +37,7 @@ function compile(rule: Rule, streamVariables: readonly string[] = []) {
 const parametersOf = (name: string, properties: Record<string, unknown>, variables: readonly string[] = []) =>
   compile({ sensors: [sensor('s', name, properties)] }, variables).sensors[0]?.parameters
 
-describe('what a sensor waits for of messages', () => {
+describe('values of messages that run a sensor', () => {
   it.each<[string, string, Record<string, unknown>, readonly string[] | undefined]>([
     ['what its plug asks for', 'asks', {}, ['a']],
     ['that and what its placeholders read', 'asks', { with: 'x ${streamdata.b.c} $${?streamdata.d}' }, ['a', 'b', 'd']],
@@ -95,16 +95,16 @@ describe('the part of a plan for a message', () => {
     ['has none of them', { c: 1 }, ['every'], ['every']],
     ['has undefined for one', { a: undefined, b: false }, ['b', 'every'], ['b', 'every']],
     ['only inherits one', Object.create({ a: () => 1 }) as Record<string, unknown>, ['every'], ['every']],
-  ])('leaves out and does not reset sensors that a message says nothing of when it %s', (_, message, runs, resets) => {
+  ])('omits and does not reset sensors without a value in the message when it %s', (_, message, runs, resets) => {
     expect(labels(part(message)?.sensors)).toEqual(runs)
     expect(labels(part(message)?.reset)).toEqual(resets)
   })
 
-  it('is made once', () => {
+  it('is created once', () => {
     expect(part({ a: 1 })).toBe(part({ a: 2, c: 3 }))
   })
 
-  it('stays right for more kinds of messages than are remembered', () => {
+  it('stays correct for more kinds of messages than are cached', () => {
     const names = Array.from({ length: 10 }, (_, i) => `n${i}`)
     const wide = compile({ sensors: names.map((name) => sensor(name, 'asksFor', { name })) }).dataPlans[0]
     for (let kind = 0; kind < 1024; kind++) {

@@ -30,7 +30,7 @@ describe('the order of gates', () => {
       [relation('in', 'a'), relation('a', 'b'), relation('b', 'c'), relation('c', 'a')],
       'a -> c -> b -> a',
     ],
-  ])('refuses a cycle of %s and names its members in the direction of the data', (_, relations, cycle) => {
+  ])('rejects a cycle of %s and names its members in the direction of the data', (_, relations, cycle) => {
     expect(() => order(...relations)).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
     expect(() => order(...relations)).toThrow(`relations form a cycle: ${cycle}`)
   })

@@ -36,12 +36,12 @@ describe('a graph whose gates share many unobserved sensors', () => {
     }),
   )
 
-  it('is refused with the number of cases when there are more than a million', () => {
+  it('is rejected with the number of cases when there are more than a million', () => {
     expect(() => probability(graph, 'top')).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
     expect(() => probability(graph, 'top')).toThrow(/top depends on 21 unobserved sensors/)
   })
 
-  it('is taken when nothing is shared, however many there are', () => {
+  it('is computed for any number of sensors when none is shared', () => {
     expect(probability(graph, 'a')).toBeCloseTo(0.5 ** count, 12)
   })
 })
@@ -94,7 +94,7 @@ describe('any graph of gates', () => {
 
   const indexOf = (graph: Graph, label: string) => graph.gates.find((one) => one.label === label)?.index ?? -1
 
-  it('has for each gate the probability that counting every case returns', () => {
+  it('has for each gate the probability of enumerating all cases', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('switch' as const, 'band' as const), { minLength: 1, maxLength: 5 }),

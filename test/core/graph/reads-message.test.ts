@@ -18,7 +18,7 @@ function reads(parameters: Parameters, uses: readonly Path[], declared: 'message
 
 const path = (root: Path['root'], ...segments: readonly string[]): Path => ({ root, segments })
 
-describe('a call that depends on nothing but a message', () => {
+describe('a call that depends only on the message', () => {
   it.each<[string, Parameters, readonly Path[], readonly string[]]>([
     ['on no value of it', undefined, [], []],
     ['on what its plug asks for', ['a', 'b'], [], ['a', 'b']],

@@ -119,7 +119,7 @@ describe('any gate', () => {
     )
   })
 
-  it('stays what it is when more becomes known', () => {
+  it('keeps its state when more becomes known', () => {
     fc.assert(
       fc.property(caseOf, fc.nat(), fc.nat(), ({ type, parents, rows, observed }, place, value) => {
         const gate = gateOf(type, parents, rows)

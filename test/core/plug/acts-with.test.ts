@@ -14,7 +14,7 @@ describe('whether a call acts', () => {
     expect(actsWith(plug, {})).toBe(acts)
   })
 
-  it('is decided call by call where the properties decide', () => {
+  it('depends on the properties of each call if declared so', () => {
     const plug = definePlug({
       ...minimal,
       kind: 'sensor',

@@ -40,7 +40,7 @@ describe('jsonFault', () => {
       expect(jsonFault(value, 'r')).toBeUndefined()
   })
 
-  it('takes exactly what comes back from JSON text as it was', () => {
+  it('takes exactly what returns from JSON text as it was', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(isPlainJson(value)).toBe(true)
@@ -53,7 +53,7 @@ describe('jsonFault', () => {
     )
   })
 
-  it('does not walk a memory of which its plug says that it stays plain', () => {
+  it('does not walk a memory of which its plug reports that it stays plain', () => {
     const memory = keptPlain({ list: [1] as unknown[] })
     memory.list.push(1n)
     expect(isPlainJson(memory)).toBe(true)

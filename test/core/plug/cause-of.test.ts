@@ -8,8 +8,8 @@ const context = {
   hops: 2,
 }
 
-describe('the cause that a plug tells a service', () => {
-  it('is the call, and one rule more in the row', () => {
+describe('the cause that a plug passes to a service', () => {
+  it('is the call, with one more hop', () => {
     expect(causeOf(context)).toEqual({ task: 't', node: 'n', effect: 't/1/2/0', trigger: 'hot', hops: 3 })
   })
 
@@ -18,15 +18,15 @@ describe('the cause that a plug tells a service', () => {
   })
 })
 
-describe('the cause of a call whose id does not say what it comes after', () => {
-  it('says so', () => {
+describe('the cause of a call whose id does not state what it comes after', () => {
+  it('reports that', () => {
     expect(causeOf({ ...context, unordered: true })).toMatchObject({ unordered: true })
     expect(causeOf({ ...context, unordered: false })).not.toHaveProperty('unordered')
   })
 })
 
 describe('a service that a plug needs', () => {
-  it('is the one it was given', () => {
+  it('is the injected service', () => {
     expect(requireService('it', 'alarms')).toBe('it')
   })
 

@@ -90,13 +90,13 @@ describe('definePlug', () => {
     expect(loose.input['any']?.format?.values).toEqual(values)
   })
 
-  it('fills what the declaration leaves out', () => {
+  it('fills what the declaration omits', () => {
     expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
     expect(definePlug(minimal).check).toBeUndefined()
     expect(definePlug(minimal).prepare).toBeUndefined()
   })
 
-  it('is frozen through and through, and does not change with the object it was made from', () => {
+  it('is deeply frozen, and independent of the original object', () => {
     const states = ['A']
     const input = { list: { type: 'array' as const, defaultValue: [{ a: 1 }] } }
     const plug = definePlug({ ...minimal, states, input })
@@ -216,7 +216,7 @@ describe('definePlug', () => {
     [{ output: { a: { ...field, mandatory: true } } }, '/output/a/mandatory', '"mandatory" is not part of a field'],
     [{ output: { a: { type: 'double', unit: 1 } } }, '/output/a/unit', '1 is not text'],
     [{ input: { 'a/b': { type: 'x' } } }, '/input/a~1b/type', '"x" is not a valid type'],
-  ])('refuses %j at %s: %s', (change, path, message) => {
+  ])('rejects %j at %s: %s', (change, path, message) => {
     const error = refusal({ ...minimal, ...change })
     expect(error.code).toBe('PLUG')
     expect(error.issues.map((issue) => issue.path)).toEqual([path])
@@ -230,7 +230,7 @@ describe('definePlug', () => {
     expect(error.message).toMatch(/^plug "thermostat" has 4 problems:\n {2}\/version: /)
   })
 
-  it.each([[undefined], [null], ['plug'], [[]]])('refuses %j as a declaration', (declaration) => {
+  it.each([[undefined], [null], ['plug'], [[]]])('rejects %j as a declaration', (declaration) => {
     expect(refusal(declaration).message).toContain('the declaration is not an object')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { frozenCopy } from '../../../src/core/plug/frozen-copy.ts'
 
 describe('frozenCopy', () => {
-  it('is equal, frozen at every level, and apart from the original', () => {
+  it('is equal, deeply frozen, and independent of the original', () => {
     const original = { a: [{ b: 1 }] }
     const copy = frozenCopy(original)
     expect(copy).toEqual(original)

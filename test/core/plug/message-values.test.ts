@@ -17,15 +17,15 @@ describe('number of a context', () => {
 
   it.each([
     ['warm'], [''], ['0x10'], ['1e3'], ['0123'], [' 5 '], [null], [true], [[1]], [{}], [Number.NaN], [Infinity], [2 ** 53],
-  ])('refuses %j', (value) => expect(() => messageNumber(over({ value }), 'value')).toThrow(refused)) // prettier-ignore
+  ])('rejects %j', (value) => expect(() => messageNumber(over({ value }), 'value')).toThrow(refused)) // prettier-ignore
 
-  it('counts booleans for a plug that says so, and nothing else besides', () => {
+  it('counts booleans for a plug that reports it, and nothing else besides', () => {
     const counted = (value: unknown) => messageNumber(over({ value }), 'value', { booleans: true })
     expect([counted(true), counted(false), counted('2')]).toEqual([1, 0, 2])
     expect(() => counted('true')).toThrow(refused)
   })
 
-  it('says what is wrong, and what the message has instead', () => {
+  it('states what is wrong, and what the message has instead', () => {
     expect(() => messageNumber(over({ value: null }), 'value')).toThrow('must be a number, but is null')
     expect(() => messageNumber(over({ value: '0123' }), 'value')).toThrow(
       'is the text "0123", which is not a plain decimal',
@@ -45,7 +45,7 @@ describe('text of a context', () => {
     [false, 'false'],
   ])('reads %j as %j', (value, expected) => expect(messageText(over({ value }), 'value')).toBe(expected))
 
-  it.each([[null], [undefined], [Number.NaN], [2 ** 60], [[1]], [{}]])('refuses %j', (value) => {
+  it.each([[null], [undefined], [Number.NaN], [2 ** 60], [[1]], [{}]])('rejects %j', (value) => {
     expect(() => messageText(over({ value }), 'value')).toThrow(refused)
   })
 })

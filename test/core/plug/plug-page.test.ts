@@ -26,20 +26,20 @@ const range = definePlug({
 })
 
 describe('the page of a plug', () => {
-  it('says all that its declaration says', () => {
+  it('contains the whole declaration', () => {
     const page = plugPage(range)
-    expect(page).toContain('# Range\n\nsensor, version 1.2.0; stands for `>=1.0.0 <2` in rules')
+    expect(page).toContain('# Range\n\nsensor, version 1.2.0; replaces `>=1.0.0 <2` in rules')
     expect(page).toContain('| `value` | double | yes |  | `2` | the value |')
     expect(page).toContain('| `unit` | string | no | `"m"` |  | its unit |')
     expect(page).toContain('| `distance` | double | m | how far |')
-    expect(page).toContain('are not known in advance')
+    expect(page).toContain('It may return further fields')
     expect(page).toContain('States: `In`, `Out`.')
     expect(plugPage(siren)).toBe(
       '# siren\n\nactuator, version 1.0.0\n\nWails.\n\nIn the actuators of a rule:\n\n```json\n{\n  "label": "siren_1",\n  "name": "siren"\n}\n```',
     )
   })
 
-  it('has a node to copy, with what has no default', () => {
+  it('has a node to copy, with all properties without a default', () => {
     expect(exampleNode(range)).toEqual({ label: 'Range_1', name: 'Range', resource: '$', properties: { value: 2 } })
   })
 })

@@ -59,7 +59,7 @@ describe('finishProperties', () => {
     ['object', new Date(0)],
     ['array', '{"a":1}'],
     ['array', { length: 1 }],
-  ])('as %s refuses %j', (type, value) => {
+  ])('as %s rejects %j', (type, value) => {
     const finished = finishProperties(plugWith({ it: { type } }), { it: value })
     expect(finished.problems?.map((problem) => problem.property)).toEqual(['it'])
   })
@@ -101,7 +101,7 @@ describe('finishProperties', () => {
     expect(values).toEqual({ limit: '5' })
   })
 
-  it('refuses an object that contains itself as text', () => {
+  it('rejects an object that contains itself as text', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     expect(problemsOf({ it: { type: 'string' } }, { it: loop })).toHaveLength(1)

@@ -9,8 +9,8 @@ function counted() {
   return { calls, recent }
 }
 
-describe('what a node has prepared lately', () => {
-  it('is given again for equal properties', () => {
+describe('the recently prepared properties of a node', () => {
+  it('are reused for equal properties', () => {
     const { calls, recent } = counted()
     const first = recent.prepare({ a: 1, b: [1, { c: 'x' }] })
     expect(recent.prepare({ a: 1, b: [1, { c: 'x' }] })).toBe(first)
@@ -25,7 +25,7 @@ describe('what a node has prepared lately', () => {
     [{ a: 0 }, { a: -0 }],
     [{ a: 1 }, { b: 1 }],
     [{}, { a: null }],
-  ])('is not mixed up: %o and %o', (one, other) => {
+  ])('distinguish %o and %o', (one, other) => {
     const { calls, recent } = counted()
     expect(recent.prepare(one)).not.toBe(recent.prepare(other))
     expect(calls).toHaveLength(2)

@@ -21,7 +21,7 @@ describe('createRegistry', () => {
     ['the newest for latest', 'sensor', 'dice', 'latest', '1.10.0'],
     ['an exact version', 'sensor', 'dice', '1.2.0', '1.2.0'],
     ['the plug of the asked kind', 'actuator', 'dice', undefined, '3.0.0'],
-    ['nothing for a version that is not there', 'sensor', 'dice', '1.10', undefined],
+    ['nothing for a version that does not exist', 'sensor', 'dice', '1.10', undefined],
     ['nothing for the other kind', 'sensor', 'log', undefined, undefined],
     ['nothing for an unknown name', 'sensor', 'Dice', undefined, undefined],
     ['nothing for a name from a prototype', 'sensor', 'constructor', undefined, undefined],

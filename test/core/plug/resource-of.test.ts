@@ -26,7 +26,7 @@ describe('the resource of a call', () => {
 
   it('named by a variable without a value is missed', () => {
     const context = { properties: { resource: '$fan' }, node: node('b'), task: task('c'), lookup }
-    expect(() => resourceOf(context)).toThrow('give variables.fan a resource id')
+    expect(() => resourceOf(context)).toThrow('set variables.fan to a resource id')
   })
 
   it('is missed when there is none', () => {

@@ -50,7 +50,7 @@ describe('readAnswer', () => {
     ['fields it does not know', { state: 'Above', other: 1 }, { ok: true, state: 0 }],
   ])('reads %s', (_, answer, expected) => expect(readAnswer(range, answer)).toEqual(expected))
 
-  it('reads the answer of an actuator', () => {
+  it('reads the response of an actuator', () => {
     expect(readAnswer(mail, { message: 'sent' })).toEqual({ ...nothing, message: 'sent' })
   })
 
@@ -89,23 +89,23 @@ describe('readAnswer', () => {
     [{ then: { state: 'Above' } }, 'without its own after'],
     [{ then: () => 'Above' }, 'plug range returned a function'],
     [{ then: { state: 'x', after: 1 } }, 'State x is invalid for plug range'],
-  ])('refuses %s: %s', (answer, text) => {
+  ])('rejects %s: %s', (answer, text) => {
     const read = readAnswer(range, answer)
     expect(read.ok ? 'accepted' : read.error).toContain(text)
   })
 
-  it('leaves out what an actuator returns as memory, which it does not have', () => {
+  it('omits what an actuator returns as memory, which it does not have', () => {
     expect(readAnswer(mail, { message: 'sent', internalState: 1n }).ok).toBe(true)
   })
 
-  it('refuses a state from an actuator', () => {
+  it('rejects a state from an actuator', () => {
     expect(readAnswer(mail, 'Sent')).toEqual({
       ok: false,
       error: 'State Sent is invalid for plug mail; it has no states',
     })
   })
 
-  it('follows a chain of 16 later results and no more', () => {
+  it('follows a chain of at most 16 later results', () => {
     expect(readAnswer(range, chain(17)).ok).toBe(true)
     expect(readAnswer(range, chain(18)).ok).toBe(false)
   })

@@ -19,7 +19,7 @@ describe('when the values of a message were measured', () => {
     expect(of(timestamp)).toBe(expected)
   })
 
-  it('is now when the timestamp is of an earlier message', () => {
+  it('is now if the timestamp belongs to an earlier message', () => {
     expect(of(7000, false)).toBe(10_000)
   })
 })

@@ -16,7 +16,7 @@ describe('several texts in one property', () => {
     expect(textList(given)).toEqual(expected)
   })
 
-  it.each([5, [5], {}, true])('%j is none', (given) => {
+  it.each([5, [5], {}, true])('%j is invalid', (given) => {
     expect(() => textList(given)).toThrow('a text with commas, or a list of texts')
   })
 })

@@ -35,7 +35,7 @@ describe('a range of versions', () => {
     '>=-1',
     '*',
     '>=1.0.0 || <3',
-  ])('%j is none', (text) => {
+  ])('%j is invalid', (text) => {
     expect(parseVersionRange(text)).toBeUndefined()
   })
 

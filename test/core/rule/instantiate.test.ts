@@ -171,11 +171,11 @@ describe('overrides', () => {
     ],
     [
       { name: 'late', properties: { actions: [{ label: 'nte' }] } },
-      'ERROR OVERRIDE /nodes/0/properties/actions/0/label: the node "late" fires no "nte"; did you mean "note"?',
+      'ERROR OVERRIDE /nodes/0/properties/actions/0/label: the node "late" does not fire "nte"; did you mean "note"?',
     ],
     [
       { name: 'flip', properties: { actions: [{}] } },
-      'ERROR OVERRIDE /nodes/0/properties/actions/0: it is not clear which of 0 nodes that "flip" fires is meant',
+      'ERROR OVERRIDE /nodes/0/properties/actions/0: ambiguous: "flip" fires 0 nodes',
     ],
     [
       { name: 'note', properties: { cost: 1 } },
@@ -192,7 +192,7 @@ describe('overrides', () => {
           sensor: { requiredProperties: [JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown>] },
         },
       },
-      'ERROR KEY /nodes/0/properties/sensor/requiredProperties/__proto__: the key "__proto__" is refused',
+      'ERROR KEY /nodes/0/properties/sensor/requiredProperties/__proto__: the key "__proto__" is not allowed',
     ],
   ])('%j is reported', (override, text) => {
     const found = texts(template(), { nodes: [override] })
@@ -262,14 +262,14 @@ describe('variables', () => {
     ])
   })
 
-  it('a name that reaches a prototype is refused', () => {
+  it('the name of a prototype property is rejected', () => {
     const variables = JSON.parse('{"__proto__": {"x": 1}}') as Record<string, unknown>
     expect(texts(template(), { variables })).toEqual([expect.stringContaining('ERROR KEY /variables/__proto__')])
   })
 })
 
 describe('the whole way', () => {
-  it('what comes out of a good template and request is a good rule', () => {
+  it('a valid template and request result in a valid rule', () => {
     const { rule, issues } = instantiate(template(), {
       name: 't',
       type: 'periodic',

@@ -108,7 +108,7 @@ describe('overriddenAt', () => {
       .slice(1)
       .reduce<unknown>((part, step) => (part as Record<string, unknown> | undefined)?.[step], root)
 
-  it('says where the value of each place comes from', () => {
+  it('states where the value of each place comes from', () => {
     fc.assert(
       fc.property(lists, (nodes) => {
         const report = new Report()
@@ -126,7 +126,7 @@ describe('overriddenAt', () => {
   })
 
   it.each(['/relations/0', '/sensors/7/resource', '/sensors/0', '/triggers/0/sourceLabel', ''])(
-    'says nothing of %j, which no override reaches',
+    'returns nothing for %j, which overrides cannot change',
     (place) => {
       const nodes: NodeOverride[] = [{ name: 'a', properties: { resource: 'r', cost: 1 } }]
       expect(overriddenAt(graph, nodes, '/nodes', place)).toBeUndefined()

@@ -10,7 +10,7 @@ const GAP = Date.UTC(2026, 2, 29, 2, 30)
 const OVERLAP = Date.UTC(2026, 9, 25, 2, 30)
 
 describe('a local time', () => {
-  it('in a gap moves forward by the length of the gap, or is left out', () => {
+  it('in a gap moves forward by the length of the gap, or is omitted', () => {
     expect(instantsOf(GAP, BRUSSELS)).toEqual([Date.UTC(2026, 2, 29, 1, 30)])
     expect(instantsOf(GAP, BRUSSELS, { gap: 'shift' })).toEqual([Date.UTC(2026, 2, 29, 1, 30)])
     expect(instantsOf(GAP, BRUSSELS, { gap: 'skip' })).toEqual([])
@@ -30,7 +30,7 @@ describe('a local time', () => {
     expect([OVERLAP - HALF - 1, OVERLAP - HALF, OVERLAP + HALF - 1, OVERLAP + HALF].map(at)).toEqual([1, 2, 2, 1])
   })
 
-  it('in a whole day that a zone leapt over moves to the day after', () => {
+  it('on a day that a zone skipped moves to the next day', () => {
     const apia = parseZone('Pacific/Apia')
     const noon = Date.UTC(2011, 11, 30, 12)
     expect(instantsOf(noon, apia)).toEqual(instantsOf(noon + 86_400_000, apia))

@@ -49,7 +49,7 @@ describe('a downtime', () => {
     })
   })
 
-  it('of a year in seconds is bounded and says that it stopped counting', () => {
+  it('of a year in seconds is bounded and reports that it stopped counting', () => {
     const secondly = parseSchedule({ type: 'scheduled', cron: '* * * * * ?', start: 0 })
     const year = 365 * 24 * HOUR
     const result = missed(secondly, 0, year, { misfire: 'all', cap: 1e9 })

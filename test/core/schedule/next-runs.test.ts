@@ -56,7 +56,7 @@ describe('the next runs of an expression', () => {
     else expect(found).toMatch(warning)
   })
 
-  it('are ten by default, and fewer when there are no more', () => {
+  it('are ten by default, or fewer if the schedule ends', () => {
     expect(nextRuns('* * * * *', { from }).runs).toHaveLength(10)
     expect(nextRuns('FREQ=DAILY;COUNT=3', { from }).runs).toHaveLength(2)
   })
@@ -65,7 +65,7 @@ describe('the next runs of an expression', () => {
     expect(() => nextRuns('* * * * *', { from, count })).toThrow(`count: ${count} is out of range; use 1 to 10000`)
   })
 
-  it('are refused like any schedule', () => {
+  it('are rejected like any schedule', () => {
     expect(() => nextRuns('0 61 * * * ?', { from, zone: 'Europe/Brusels' })).toThrow(/2 problems/)
   })
 })
@@ -79,7 +79,7 @@ describe('gap and overlap days of two years', () => {
       change.touched[0],
     ])
 
-  it('are listed with what becomes of each run', () => {
+  it('are listed with the effect on each run', () => {
     expect(changes('0 30 2 * * ?').slice(0, 2)).toEqual([
       [
         '2026-03-29',
@@ -118,7 +118,7 @@ describe('gap and overlap days of two years', () => {
     ])
   })
 
-  it('are not listed when the schedule is not touched, or is over', () => {
+  it('are not listed when the schedule is not touched, or has ended', () => {
     expect(changes('0 0 12 * * ?')).toEqual([])
     expect(changes('DTSTART:20260101T023000\nRRULE:FREQ=DAILY;UNTIL=20260328')).toEqual([])
     expect(nextRuns('0 30 2 * * ?', { from }).changes).toEqual([])
@@ -146,7 +146,7 @@ describe('a downtime', () => {
     ])
   })
 
-  it('before the first run that is asked for is one of the same rule', () => {
+  it('before the first run that is requested is one of the same rule', () => {
     const down = { from: from - 3_600_000, to: from }
     expect(nextRuns('FREQ=MINUTELY;INTERVAL=20', { from, down }).downtime?.skip.skipped).toBe(3)
   })

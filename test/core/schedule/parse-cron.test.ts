@@ -190,7 +190,7 @@ describe('an expression that cannot be used', () => {
     expect(() => parseCron(expression)).toThrow(message)
   })
 
-  it('of hostile length is refused at once', () => {
+  it('of hostile length is rejected at once', () => {
     expect(() => parseCron(`${'0,'.repeat(100_000)}0 * * * * ?`)).toThrow('is not a cron expression')
   })
 })

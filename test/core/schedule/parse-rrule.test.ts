@@ -92,7 +92,7 @@ describe('the start of a rule', () => {
     expect(rruleSchedule('FREQ=DAILY;BYHOUR=1').next(before)).toBe(Date.UTC(2026, 0, 6, 1, 30, 15))
   })
 
-  it('assigns tasks with one rule one key when it does not matter', () => {
+  it('gives tasks with the same rule the same key if the start does not matter', () => {
     const keyAt = (rrule: string, start: number) => rruleSchedule(rrule, 'Europe/Paris', start).key
     const other = START + 7_345_000
     const daily = 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0'
@@ -223,7 +223,7 @@ describe('a hostile rule', () => {
       'weekdays that its interval never meets',
       'DTSTART:20260105T000000\nRRULE:FREQ=SECONDLY;INTERVAL=7;BYDAY=TU;BYHOUR=0;BYMINUTE=0;BYSECOND=0,7,14',
     ],
-  ])('%s: is refused with a reason', (_name, rrule) => {
+  ])('%s: is rejected with a reason', (_name, rrule) => {
     expect(() => rruleSchedule(rrule)).toThrow(/never runs, or too rarely/)
   })
 
@@ -235,7 +235,7 @@ describe('a hostile rule', () => {
       `FREQ=YEARLY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYDAY=MO,TU,WE,TH,FR,SA,SU;BYSETPOS=-1`,
     ],
     ['a large count', 'DTSTART:20000101T000000\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;COUNT=10000'],
-  ])('%s: is answered from any point in a bounded number of steps', (_name, rrule) => {
+  ])('%s: is evaluated from any point in a bounded number of steps', (_name, rrule) => {
     const schedule = rruleSchedule(rrule)
     for (const after of [0, START, Date.UTC(2150, 5)]) {
       const next = schedule.next(after)

@@ -54,7 +54,7 @@ describe('a periodic schedule', () => {
   })
 
   it.each([0, -1, Number.NaN, Infinity, 0.5, 366 * 86_400_000 + 1, '1000', undefined])(
-    'refuses the frequency %s',
+    'rejects the frequency %s',
     (frequency) => {
       expect(() => parse({ type: 'periodic', frequency })).toThrow(
         `/frequency: ${String(frequency)} is not a valid frequency; use whole milliseconds from 1 to 31622400000 (a year)`.replace(
@@ -88,7 +88,7 @@ describe('the other kinds of clock', () => {
 })
 
 describe('settings that cannot be used', () => {
-  it('tell all problems at once', () => {
+  it('are reported all at once', () => {
     const settings = {
       type: 'scheduled',
       cron: '0 61 25 * * ?',

@@ -25,7 +25,7 @@ function counted(schedule: Schedule): Schedule & { asked: number } {
 const everyTenSeconds = parseSchedule({ type: 'scheduled', cron: '0/10 * * * * ?', start: 0 })
 
 describe('a remembered schedule', () => {
-  it('is asked once for what a whole fleet wants to know', () => {
+  it('is queried once for a whole fleet', () => {
     const source = counted(everyTenSeconds)
     const shared = new RememberedSchedule(source)
     for (let task = 0; task < 1000; task++) expect(shared.next(20_000)).toBe(30_000)
@@ -33,7 +33,7 @@ describe('a remembered schedule', () => {
     expect(source.asked).toBe(1)
   })
 
-  it('counts a downtime once, and goes on from there a moment later', () => {
+  it('counts a downtime once, and continues from there a moment later', () => {
     const source = counted(everyTenSeconds)
     const shared = new RememberedSchedule(source)
     const hour = 3600 * SECOND
@@ -52,7 +52,7 @@ describe('a remembered schedule', () => {
     expect(source.asked).toBeLessThan(100_010)
   })
 
-  it('that is over stays over', () => {
+  it('that has ended stays ended', () => {
     const shared = new RememberedSchedule(parseSchedule({ type: 'scheduled', cron: '0 0 0 1 1 ? 1971', start: 0 }))
     expect([shared.next(0), shared.next(31_536_000_000), shared.next(31_536_000_001), shared.next(5)]).toEqual([
       31_536_000_000,
@@ -62,7 +62,7 @@ describe('a remembered schedule', () => {
     ])
   })
 
-  it('answers like the schedule itself, in whatever order it is asked', () => {
+  it('returns the same as the schedule for queries in any order', () => {
     const question = fc.record({ after: fc.integer({ min: 0, max: 200_000 }), span: fc.nat(100_000) })
     fc.assert(
       fc.property(fc.array(question, { maxLength: 30 }), (questions) => {

@@ -15,7 +15,7 @@ function counted(schedule: Schedule): { schedule: Schedule; calls: () => number 
 }
 
 describe('schedules with equal keys', () => {
-  it('share one stream, whatever their number', () => {
+  it('share one stream, regardless of their number', () => {
     const clock = new VirtualClock(0)
     const shared = shareTicks(clock)
     const all = Array.from({ length: 100 }, () =>
@@ -45,7 +45,7 @@ describe('schedules with equal keys', () => {
     expect(heard).toEqual([0, 1000])
   })
 
-  it('give a task that starts at a tick that very tick', () => {
+  it('deliver a tick to a task that starts at that tick', () => {
     const clock = new VirtualClock(0)
     const shared = shareTicks(clock)
     const early: number[] = []
@@ -58,7 +58,7 @@ describe('schedules with equal keys', () => {
     expect(late).toEqual([3000, 4000])
   })
 
-  it('do not give a cron task a tick that is not after its start', () => {
+  it('do not deliver ticks to a cron task at or before its start', () => {
     const clock = new VirtualClock(0)
     const shared = shareTicks(clock)
     const cron = parseSchedule({ type: 'scheduled', cron: '* * * * * ?', start: 0 })

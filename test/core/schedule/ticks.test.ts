@@ -71,7 +71,7 @@ describe('ticks', () => {
     expect([once.isComplete(), once.ticks]).toEqual([true, [{ scheduledAt: 0, startedAt: 0 }]])
   })
 
-  it('wait in pieces when a delay is longer than timers take', () => {
+  it('wait in pieces when a delay exceeds the range of timers', () => {
     const clock = new WallClock()
     const yearly = listen(parseSchedule({ type: 'scheduled', cron: '0 0 0 1 1 ? 1971', start: 0 }), clock)
     expect(clock.delays).toEqual([2 ** 31 - 1])
@@ -109,7 +109,7 @@ describe('after a downtime', () => {
     ['skip', [60, 61], [4]],
     ['once', [59, 60, 61], [3]],
     ['all', [56, 57, 58, 59, 60, 61], []],
-  ] as const)('misfire %s is followed to the letter', (misfire, minutes, skipped) => {
+  ] as const)('misfire %s is followed exactly', (misfire, minutes, skipped) => {
     const clock = new WallClock(HOUR)
     const heard = listen(minutely, clock, { lastTick: HOUR - 5 * MINUTE, misfire })
     clock.timers.advanceTo(HOUR + MINUTE)

@@ -46,7 +46,7 @@ describe('a time zone', () => {
     ['local', 'is not a time zone'],
     ['+19:00', '"+19:00" is not a valid offset; use -18:00 to +18:00'],
     ['UTC+2:75', 'is not a valid offset'],
-  ])('%s is refused: %s', (text, message) => {
+  ])('%s is rejected: %s', (text, message) => {
     expect(() => parseZone(text)).toThrow(message)
   })
 
@@ -77,7 +77,7 @@ describe('a time zone', () => {
     )
   })
 
-  it('misses none of the changes that days tell apart', () => {
+  it('finds all offset changes between days', () => {
     for (const name of ['America/Recife', 'Africa/Casablanca', 'Pacific/Apia', 'Europe/Dublin', 'America/Boa_Vista']) {
       const zone = parseZone(name)
       const luxon = IANAZone.create(name)
@@ -89,14 +89,14 @@ describe('a time zone', () => {
     }
   })
 
-  it('has a change at the start of a year, whatever it was asked before', () => {
+  it('has a change at the start of a year, regardless of earlier queries', () => {
     const change = Date.UTC(1969, 0, 1)
     const zone = parseZone('Antarctica/Casey')
     zone.stretchAt(0)
     expect(zone.stretchAt(change)).toMatchObject({ from: change, before: 0, offset: 8 * HOUR })
   })
 
-  it('is shared by those who ask one owner for it', () => {
+  it('is shared between queries of one owner', () => {
     const zones = new Zones()
     expect(zones.parse('Asia/Tokyo')).toBe(zones.parse('Asia/Tokyo'))
     expect(new Zones().parse('Asia/Tokyo')).not.toBe(zones.parse('Asia/Tokyo'))

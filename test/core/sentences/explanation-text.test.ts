@@ -19,7 +19,7 @@ const SENTENCES: Readonly<Record<Obstacle['reason'], string>> = {
   'cool-down': 'Cool-down until 7 ms: it happened.',
   'never executed': 'Not run yet since 3 ms: it happened.',
   error: 'Failed since 3 ms: it happened.',
-  overlap: 'Still at work since 3 ms: it happened.',
+  overlap: 'Unfinished work since 3 ms: it happened.',
   stopped: 'Task not running since 3 ms: it happened.',
 }
 
@@ -44,7 +44,7 @@ describe('a coded reason', () => {
   it.each([
     ['invocationPolicy', 'act was held back from s: it is in its cool-down'],
     ['overlap', 'act was held back from s: its earlier work has not ended'],
-    ['queue', 'act was held back from s: too many ticks wait'],
+    ['queue', 'act was held back from s: too many ticks are waiting'],
   ] as const)('%s of a held firing has a text', (reason, expected) => {
     expect(heldText({ node: 'act', source: 's', reason })).toBe(expected)
   })
@@ -113,7 +113,7 @@ describe('the sentence of an explanation', () => {
     [{ kind: 'tick' }, 'the task ticked'],
     [{ kind: 'ownTick', node: 's' }, 'its clock ticked'],
     [{ kind: 'push', node: 's' }, 'the state was pushed'],
-    [{ kind: 'run', node: 's' }, 'it was run by hand'],
+    [{ kind: 'run', node: 's' }, 'it was run manually'],
     [{ kind: 'start' }, 'the task started'],
   ])('of a sensor after %j states its cause', (input, cause) => {
     const state = sensor(input) as unknown as NonNullable<Explanation['state']>
@@ -135,9 +135,9 @@ describe('what a trigger needs', () => {
   const a = { states: [{ node: 'a', state: 'On' }] }
 
   it.each<[string, Partial<TriggerExplanation>]>([
-    ['It needs a On.', { ways: [a] }],
+    ['It requires a On.', { ways: [a] }],
     [
-      'It needs a On, or b On and c Off.',
+      'It requires a On, or b On and c Off.',
       {
         ways: [
           a,
@@ -150,9 +150,9 @@ describe('what a trigger needs', () => {
         ],
       },
     ],
-    ['It needs a On, then a Off.', { ways: [{ ...a, then: [{ node: 'a', state: 'Off' }] }] }],
-    ['It needs a On, or one of 4 more ways.', { ways: [a], waysLeftOut: 4 }],
-    ['No states of its sensors lead there.', {}],
+    ['It requires a On, then a Off.', { ways: [{ ...a, then: [{ node: 'a', state: 'Off' }] }] }],
+    ['It requires a On, or one of 4 more ways.', { ways: [a], waysLeftOut: 4 }],
+    ['No combination of sensor states leads to this.', {}],
   ])('is "%s"', (expected, part) => {
     expect(text({ triggers: [{ ...trigger, ...part }] }).whyNot).toMatchObject([
       { source: 's', sentence: 'act fires when s is On.', needs: expected },
@@ -174,7 +174,7 @@ describe('what a trigger needs', () => {
 it('notes inputs that wait and sensors that never run', () => {
   const neverRun = [{ node: 'd', message: 'd never runs: it has no resource' }]
   expect(text({ behind: { since: 2, inputs: 3 }, neverRun }).notes).toEqual([
-    'Inputs are processed as of 2 ms; 3 more wait.',
+    'Inputs are processed up to 2 ms; 3 more are waiting.',
     'd never runs: it has no resource.',
   ])
 })

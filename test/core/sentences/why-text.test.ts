@@ -23,7 +23,7 @@ describe('the steps of a firing', () => {
     [{ kind: 'tick', time: START, scheduledAt: START }, 'tick of the task, due 2025-01-15T08:00:00'],
     [{ kind: 'ownTick', time: START, scheduledAt: START, node: 'a' }, 'tick of a, due 2025-01-15T08:00:00'],
     [{ kind: 'push', time: START, node: 'a' }, 'a value pushed into a'],
-    [{ kind: 'run', time: START, node: 'a' }, 'a run by hand'],
+    [{ kind: 'run', time: START, node: 'a' }, 'manual run of a'],
     [{ kind: 'start', time: START }, 'the start of the task'],
     [{ kind: 'data', time: START, resource: 'r', values: {} }, 'r: a message without values'],
     [{ kind: 'data', time: START, resource: 'r', values: { t: Number.NaN, s: 'x', timestamp: 1 } }, 'r: t NaN, s "x"'],
@@ -37,13 +37,13 @@ describe('the steps of a firing', () => {
     expect(first).toMatch(/k0 "x+\.\.\., k1 1, .*k7 7, and 4 more$/)
   })
 
-  it('reports which other message a sensor owes its state to', () => {
+  it('reports the other message that led to the state of a sensor', () => {
     const input = { kind: 'data', time: START - 2000, resource: 'door', values: { contact: 'open' } } as const
     const sensors = [{ node: 'open', state: 'True', since: START - 2000, input }]
     expect(lines({ sensors })).toContain('sensor open is True (since 2025-01-15T07:59:58, door: contact "open")')
   })
 
-  it('names unknown sensors and the way that led to the source', () => {
+  it('names unknown sensors and the triggers that led to the source', () => {
     const via = [{ source: 'beat', destination: 'wait', time: START - 1000 }]
     const found = lines({ via, sensors: [{ node: 'a', state: null }], gates: [] })
     expect(found).toContain('via beat ran wait at 2025-01-15T07:59:59')

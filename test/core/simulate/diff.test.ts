@@ -53,7 +53,7 @@ describe('diffRules', () => {
     ])
   })
 
-  it('takes a firing beyond the tolerance for another one', async () => {
+  it('treats a firing beyond the tolerance as a different one', async () => {
     const { differences } = await diffRules(hot(80), hot(90), { ...options, tolerance: '59s' })
     expect(differences.map(({ kind, time }) => [kind, time / MINUTE])).toEqual([
       ['onlyOld', 1],
@@ -62,7 +62,7 @@ describe('diffRules', () => {
     ])
   })
 
-  it('reports the first input at which the rules part, and what each made of it', async () => {
+  it('reports the first input at which the rules differ, and the reaction of each', async () => {
     const { parted } = await diffRules(hot(80), hot(90), options)
     expect(parted).toMatchObject({
       time: MINUTE,
@@ -100,7 +100,7 @@ describe('diffRules', () => {
     expect(silent).toMatchObject({ equal: true, parted: { node: 'hot', time: 2 * MINUTE } })
   })
 
-  it('says of a node that only one rule has that the other has none', async () => {
+  it('reports a node that only one rule has', async () => {
     const more = {
       ...hot(80),
       actuators: [...(hot(80).actuators ?? []), { label: 'siren', name: 'log', properties: { message: 'wail' } }],
@@ -122,7 +122,7 @@ describe('diffRules', () => {
     await expect(diffRules(other, broken, options)).rejects.toThrow(/the old rule: [^]*alram[^]*the new rule: [^]*hto/)
   })
 
-  it.each(['x', -1, Number.NaN])('refuses the tolerance %j', async (tolerance) => {
+  it.each(['x', -1, Number.NaN])('rejects the tolerance %j', async (tolerance) => {
     await expect(diffRules(hot(80), hot(90), { ...options, tolerance })).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })
@@ -149,7 +149,7 @@ describe('diffRuns', () => {
     )
   })
 
-  it('turns around with its arguments', async () => {
+  it('is symmetric in its arguments', async () => {
     await fc.assert(
       fc.asyncProperty(streams, number, number, async (messages, a, b) => {
         const playing = { plugs: builtins, messages }

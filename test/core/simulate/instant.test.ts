@@ -40,13 +40,13 @@ describe('the time of a message', () => {
     [Number.NaN, 'message 3 has the timestamp'],
     [Number.POSITIVE_INFINITY, 'message 3 has the timestamp'],
     [undefined, 'message 3 lacks a timestamp'],
-  ])('%j is refused, with the number of the message', (timestamp, text) => {
+  ])('%j is rejected, with the number of the message', (timestamp, text) => {
     const message = { resource: 'r', timestamp: timestamp as string }
     expect(() => instantOf(message, 3)).toThrow(expect.objectContaining({ code: 'BAD_RECORDING' }))
     expect(() => instantOf(message, 3)).toThrow(text)
   })
 
-  it('of an option is refused with its name', () => {
+  it('of an option is rejected with its name', () => {
     expect(() => instantOf({ resource: '', timestamp: 'soon' }, 'until')).toThrow('until has the timestamp "soon"')
   })
 

@@ -31,8 +31,8 @@ function told(events: readonly EngineEvent[]): unknown[] {
   })
 }
 
-describe('answers that come late in a simulation', () => {
-  it('change nothing that happens, and tell the lag', async () => {
+describe('late results in a simulation', () => {
+  it('do not change events, and report the lag', async () => {
     const atOnce = await run()
     const late = await run({ condition: 150, note: 1000 })
     expect(atOnce.events.filter(({ type }) => type === 'fired').length).toBeGreaterThan(2)

@@ -27,7 +27,7 @@ const streams = messageStreams({
 const MINUTE = { from: 0, until: 60_000 }
 
 describe('rules side by side', () => {
-  it('do what each would do alone', async () => {
+  it('do the same as separate runs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ruleArbitrary(), { minLength: 1, maxLength: 4 }), streams, async (rules, messages) => {
         const events = rules.map((): EngineEvent[] => [])
@@ -93,7 +93,7 @@ describe('a playback', () => {
     expect(results).toEqual(['0 first', '0 second', '0 act', '1000 first', '1000 second', '1000 act'])
   })
 
-  it('goes on without them when it has run out of patience', async () => {
+  it('continues without them after the patience', async () => {
     const never = sensorPlug('slow', ['On'], () => new Promise<undefined>(() => {}))
     const given: number[] = []
     const { until } = await simulate(chain, {

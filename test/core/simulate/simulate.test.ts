@@ -64,7 +64,7 @@ describe('virtual time', () => {
     ['from', 'never'],
     ['until', 'never'],
     ['until', Number.NaN],
-  ])('%s %s is refused', async (name, value) => {
+  ])('%s %s is rejected', async (name, value) => {
     await expect(run(ticking, { [name]: value })).rejects.toThrow(name)
   })
 })
@@ -108,7 +108,7 @@ describe('messages', () => {
     expect(result).toMatchObject({ messages: 2, until: 900 })
   })
 
-  it('without a time are refused with their number, and the source is closed', async () => {
+  it('without a time are rejected with their number, and the source is closed', async () => {
     let closed = false
     function* messages() {
       try {
@@ -158,7 +158,7 @@ describe('messages', () => {
 })
 
 describe('asynchronous plugs', () => {
-  it('that never answer do not hang: patience ends, then their time limit is over', async () => {
+  it('that never return do not hang: after the patience they time out', async () => {
     const scripted = new ScriptedPlugs()
     scripted.say('s', LATER)
     let asked = 0
@@ -176,7 +176,7 @@ describe('asynchronous plugs', () => {
     ])
   })
 
-  it('are still waited for when another one was given up', async () => {
+  it('are still waited for when another one was abandoned', async () => {
     const scripted = new ScriptedPlugs()
     scripted.say('a', LATER)
     scripted.say('s', async () => {
@@ -219,7 +219,7 @@ describe('what a run keeps and knows', () => {
     expect(heard).toHaveLength(9)
   })
 
-  it('is the task as it stands at the end, and why its nodes fired', async () => {
+  it('includes the final state of the task, and why its nodes fired', async () => {
     const result = await run(simple, { messages, until: 500 })
     expect(result.task).toMatchObject({ id: 'task', status: 'running' })
     expect(result.task.node('s').mostLikelyState?.state).toBe('Off')
@@ -231,7 +231,7 @@ describe('what a run keeps and knows', () => {
     expect(fired).not.toHaveProperty('why')
   })
 
-  it('starts a rule that says start false all the same', async () => {
+  it('starts a rule with start false', async () => {
     const result = await run({ ...simple, task: { ...simple.task, start: false } }, { messages })
     expect(result.lines).toContain('1 fired s>act')
   })
@@ -252,7 +252,7 @@ describe('what a run keeps and knows', () => {
     expect(task.name).toBe('mine')
   })
 
-  it('finds no metadata where none was given, whatever the resource is called', async () => {
+  it('has no metadata unless passed, whatever the name of the resource', async () => {
     const given = rule({ sensors: { s: { name: 'switch', resource: 'META.$.name' } } })
     for (const resource of ['constructor', '__proto__', 'house'])
       await expect(run(given, { resource, metadata: {} })).rejects.toMatchObject({ code: 'RESOLUTION' })
@@ -268,7 +268,7 @@ describe('what a run keeps and knows', () => {
     expect(await draws(2)).not.toBe(await draws(1))
   })
 
-  it('is not begun for a rule that is not valid', async () => {
+  it('does not start with an invalid rule', async () => {
     await expect(run(rule({ sensors: { s: 'nothing' } }))).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })

@@ -26,7 +26,7 @@ function applied(to: Rule | Template, path: string, value: unknown): unknown {
 }
 
 describe('findTarget', () => {
-  it('sets a property of a node and leaves the rule alone', () => {
+  it('sets a property of a node without changing the rule', () => {
     const before = structuredClone(rule)
     expect(applied(rule, 'hot.threshold', 75)).toMatchObject({ sensors: [{ properties: { threshold: 75 } }, {}] })
     expect(rule).toEqual(before)
@@ -38,11 +38,11 @@ describe('findTarget', () => {
     })
   })
 
-  it('sets a property that the plug declares and the rule leaves out', () => {
+  it('sets a property that the plug declares and the rule omits', () => {
     expect(applied(rule, 'alarm.level', 'WARN')).toMatchObject({ actuators: [{ properties: { level: 'WARN' } }] })
   })
 
-  it('sets fields of a node beside its properties', () => {
+  it('sets fields of a node other than properties', () => {
     expect(applied(rule, 'hot.evictionTime', 5000)).toMatchObject({ sensors: [{ evictionTime: 5000 }, {}] })
   })
 
@@ -71,14 +71,14 @@ describe('findTarget', () => {
     ['dept', 'variable "dept" does not exist; did you mean depth?'],
     ['hot.properties.__proto__.x', '"hot.properties.__proto__.x" reaches a prototype'],
     ['hot.constructor', '"hot.constructor" reaches a prototype'],
-  ])('refuses %s: %s', (path, message) => {
+  ])('rejects %s: %s', (path, message) => {
     expect(() => applied(rule, path, 1)).toThrow(message)
   })
 
-  it('refuses a node that the nodes of the task change, which would win', () => {
+  it('rejects a node that the nodes of the task change, which would win', () => {
     const nodes = [{ name: 'hot', properties: { cost: 1 } }]
     expect(() => applied({ ...rule, task: { nodes } }, 'hot.threshold', 1)).toThrow(
-      "hot is changed by an entry of the task's nodes, which would win; change hot itself",
+      "hot is overridden by an entry in the task's nodes; change hot itself",
     )
   })
 })

@@ -33,7 +33,7 @@ describe('sweepValues', () => {
     ['70,,90', '"70,,90" has an empty item'],
     ['0..1000/1', '"0..1000/1" has 1,001 values, more than 1,000; use a larger step'],
     ['0..1000000000/0.001', 'more than 1,000; use a larger step'],
-  ])('%j is refused: %s', (text, message) => {
+  ])('%j is rejected: %s', (text, message) => {
     expect(() => sweepValues(text)).toThrow(message)
   })
 

@@ -95,7 +95,7 @@ describe('sweep', () => {
     )
   })
 
-  it('reports every path and value that cannot be, at once', async () => {
+  it('reports all invalid paths and values at once', async () => {
     const failure = swept({ 'hot.treshold': [1], 'hot.threshold': '1..2', cold: [], 'alarm.level': 'INFO' })
     await expect(failure).rejects.toMatchObject({ code: 'VALIDATION' })
     await expect(failure).rejects.toThrow(
@@ -103,13 +103,13 @@ describe('sweep', () => {
     )
   })
 
-  it('says with which value the rule is wrong', async () => {
+  it('names the value with which the rule is invalid', async () => {
     const failure = swept({ 'hot.threshold': [1, { a: 1 }] })
     await expect(failure).rejects.toThrow('with hot.threshold={"a":1}: ')
     await expect(failure).rejects.not.toThrow('with hot.threshold=1:')
   })
 
-  it('refuses a grid above a thousand runs, and one without a parameter', async () => {
+  it('rejects a grid above a thousand runs, and one without a parameter', async () => {
     await expect(swept({ 'hot.threshold': '1..40/1', 'alarm.invocationPolicy': '1..40/1' })).rejects.toMatchObject({
       code: 'TOO_LARGE',
       message: 'the grid has 1,600 runs, more than 1,000; use larger steps or fewer values',

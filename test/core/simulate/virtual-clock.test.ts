@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
 
 describe('the virtual clock', () => {
-  it('stands where it was put until it is advanced, and never goes back', () => {
+  it('keeps its time until it is advanced, and never goes back', () => {
     const clock = new VirtualClock(500)
     expect(clock.now()).toBe(500)
     clock.advanceTo(800)

@@ -13,7 +13,7 @@ describe('the edges of a trigger', () => {
     )
 
   // Holds CARRY-4
-  it('are kept by a change of the rule, also of the destination itself; new ones go by the last known state', async () => {
+  it('are kept by a change of the rule or the destination; new edges start from the last known state', async () => {
     const t = await watched(begins('On'), { resetObservations: false })
     t.send({ s: 'On' })
     t.clear()

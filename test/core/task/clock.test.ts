@@ -17,7 +17,7 @@ function ticking(task: TaskSettings, said: Said, more: Partial<Sensor> = {}) {
 const callTimes = (t: { plugs: ScriptedPlugs }, node = 's') => t.plugs.callsOf(node).map(({ now }) => now)
 
 describe('the tick of a task', () => {
-  it('says when it was due', async () => {
+  it('reports when it was due', async () => {
     const t = await ticking(EVERY_SECOND, 'On')
     t.to(1000)
     expect(t.events.filter((event) => event.type === 'tick').map(({ scheduledAt }) => scheduledAt)).toEqual([0, 1000])
@@ -47,9 +47,9 @@ function heldAt(t: Live): string[] {
 }
 
 // Holds CLOCK-3
-describe('a tick that meets the work of the last', () => {
+describe('a tick during the work of the previous one', () => {
   it.each(['skip', 'queue', 'cancelPrevious'] as const)(
-    'waits for its turn with overlap %s, when what is at work began otherwise',
+    'waits with overlap %s while other work is running',
     async (overlap) => {
       const t = await live(
         rule({ sensors: { s: on('late'), p: 'switch' }, task: { ...EVERY_SECOND, overlap, frequency: 2000 } }),
@@ -75,7 +75,7 @@ describe('a tick that meets the work of the last', () => {
     expect(t.task.info().waiting?.inputs).toBe(100)
   })
 
-  it('that takes over also drops the groups that would have followed', async () => {
+  it('that cancels earlier work also drops the stages that would have followed', async () => {
     const t = await live(
       rule({
         sensors: { a: 'late', b: { name: 'switch', sequence: 2 } },
@@ -127,7 +127,7 @@ describe('a fixed delay', () => {
     expect(callTimes(t)).toEqual([0, 1300, 2600, 3900])
   })
 
-  it('of a sensor goes on counting when a message takes the place of what its tick began', async () => {
+  it('of a sensor continues counting when a message replaces the work of its tick', async () => {
     const sensor = on('switch', { pollingPeriod: 1000, pollingFixedRate: false })
     const t = await live(rule({ sensors: { s: sensor } }), {
       script: (plugs) => plugs.say('s', { state: 'On', after: 3000 }),
@@ -144,7 +144,7 @@ describe('a fixed delay', () => {
     ])
   })
 
-  it('goes on after failures', async () => {
+  it('continues after failures', async () => {
     const t = await ticking({ ...EVERY_SECOND, pollingFixedRate: false }, new Error('broken'))
     t.to(2000)
     expect(callTimes(t)).toEqual([0, 1000, 2000])
@@ -152,7 +152,7 @@ describe('a fixed delay', () => {
 })
 
 // Holds CLOCK-2
-describe('ticks that come late because the machine slept', () => {
+describe('ticks that are late because the machine slept', () => {
   async function slept(task: TaskSettings, ms: number) {
     const clock = new JumpingClock()
     const plugs = new ScriptedPlugs()

@@ -163,7 +163,7 @@ describe('a downtime', () => {
     expect(changes(live.states('s'))).toEqual(states)
   })
 
-  it('after another begins a silence again that was not over when that one ended', async () => {
+  it('after another downtime restarts a silence that had not ended', async () => {
     let live = await startBuiltins({
       sensors: [{ label: 's', resource: '$', ...silence('8s', { pollingPeriod: SECOND }) }],
     })

@@ -11,8 +11,8 @@ function call(): Execution {
   return { touches: null } as unknown as Execution
 }
 
-describe('calls on one thing', () => {
-  it('begin in the order in which they took their places, when the one before is over', () => {
+describe('calls on one target', () => {
+  it('begin in the order in which they fired, each after the previous one has ended', () => {
     const queues = new EffectQueues()
     const [a, b, c] = [call(), call(), call()]
     expect([a, b, c].map((one) => queues.enqueue(one, ['x'], MANY))).toEqual([true, false, false])
@@ -22,12 +22,12 @@ describe('calls on one thing', () => {
     expect([queues.size, queues.behind]).toEqual([0, 0])
   })
 
-  it('that touch nothing do not wait', () => {
+  it('without a target do not wait', () => {
     const queues = new EffectQueues()
     expect([call(), call()].map((one) => queues.enqueue(one, [], MANY))).toEqual([true, true])
   })
 
-  it('that touch several things wait for the last of them', () => {
+  it('with several targets wait for the last of them', () => {
     const queues = new EffectQueues()
     const [x, y, both] = [call(), call(), call()]
     queues.enqueue(x, ['x'], MANY)
@@ -37,7 +37,7 @@ describe('calls on one thing', () => {
     expect(queues.release(y, MANY)).toEqual([both])
   })
 
-  it('that are dropped before their turn let those behind them go on', () => {
+  it('that are dropped while waiting unblock the calls behind them', () => {
     const queues = new EffectQueues()
     const [a, b, c] = [call(), call(), call()]
     for (const one of [a, b, c]) queues.enqueue(one, ['x'], MANY)
@@ -46,7 +46,7 @@ describe('calls on one thing', () => {
     expect(queues.release(a, MANY)).toEqual([c])
   })
 
-  it('are under way no more than so many at once, whatever they touch', () => {
+  it('are limited to a number of concurrent calls, whatever their targets', () => {
     const queues = new EffectQueues()
     const calls = [call(), call(), call(), call()]
     expect(calls.map((one, i) => queues.enqueue(one, [`thing ${i}`], 2))).toEqual([true, true, false, false])
@@ -57,7 +57,7 @@ describe('calls on one thing', () => {
 
 // Holds QUEUE-1, QUEUE-2
 describe('any calls, ended in any order', () => {
-  it('keep the order on each thing, and all of them begin', () => {
+  it('keep the order per target, and all of them begin', () => {
     const things = fc.array(fc.subarray(['x', 'y', 'z']), { minLength: 1, maxLength: 12 })
     fc.assert(
       fc.property(

@@ -7,7 +7,7 @@ const calls = (t: { plugs: { calls: readonly { node: string; now: number }[] } }
   t.plugs.calls.map(({ node, now }) => `${now} ${node}`)
 
 describe('the sensors of one message', () => {
-  it('of a later stage see the answers of the earlier one', async () => {
+  it('of a later stage see the results of the earlier stage', async () => {
     const t = await live(
       rule({
         sensors: {

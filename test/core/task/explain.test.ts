@@ -115,7 +115,7 @@ describe('the obstacle of a trigger', () => {
       {
         reason: 'cool-down',
         node: 'act',
-        message: 'act fired and may not fire again within 10 s',
+        message: 'act fired and does not fire again within 10 s',
         since: 0,
         until: 10_000,
       },
@@ -125,14 +125,14 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked).toEqual([])
   })
 
-  it('cool-down, too, when a second observation came at the instant of the firing', async () => {
+  it('cool-down, even if a second observation arrived at the instant of the firing', async () => {
     const t = await watched(is('On'), atMostEvery(10))
     t.send({ s: 'On' })
     t.send({ s: 'On' })
     expect(only(t)?.blocked.map(({ reason }) => reason)).toEqual(['cool-down'])
   })
 
-  it('cool-down, too, while the task is behind: it follows the time of the input at hand', async () => {
+  it('cool-down, even while the task is behind: it follows the time of the current input', async () => {
     const t = await live(
       rule({
         sensors: { s: on('switch'), slow: { name: 'late', resource: 'q' } },
@@ -162,7 +162,7 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked).toEqual([{ reason: 'error', node: 's', message: 's failed: no air', since: 7 }])
   })
 
-  it('error and state: it failed, and what it showed before is not wanted', async () => {
+  it('error and state: it failed, and its previous state does not match', async () => {
     const t = await watched(is('On'))
     t.send({ s: 'Off' })
     t.plugs.say('s', new Error('no air'))
@@ -179,11 +179,11 @@ describe('the obstacle of a trigger', () => {
     t.send({})
     expect(t.lines('fired', 'held')).toEqual(['5 fired s>d', '5 held s>d overlap'])
     expect(t.task.explain('d').triggers[0]?.blocked).toEqual([
-      { reason: 'overlap', node: 'd', message: 'd was still at work', since: 5 },
+      { reason: 'overlap', node: 'd', message: 'the earlier work of d was unfinished', since: 5 },
     ])
   })
 
-  it('none, while the destination is at work: an input that comes then waits, and is reported as behind', async () => {
+  it('none, while the destination is running: an input then waits, and is reported as behind', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
     t.task.push('s', { state: 'On' })
     t.to(5)
@@ -222,7 +222,7 @@ describe('the obstacle of a trigger', () => {
     expect(t.task.info()).toMatchObject({ waiting: { inputs: 0, effects: 1 }, health: { dropped: 1 } })
     expect(t.task.node('act').error).toEqual({
       time: 10,
-      message: 'dropped before its turn: 1 later calls wait for earlier ones on the same thing',
+      message: 'dropped while it waited: 1 later calls wait for earlier calls on the same target',
     })
   })
 
@@ -292,7 +292,7 @@ describe('the ways to fire a trigger', () => {
     expect(only(t)?.needs).toEqual(isTwoSteps ? null : (first?.states ?? []))
   })
 
-  it('are at most 20, with the number of those left out', async () => {
+  it('are at most 20, with the number of those omitted', async () => {
     const sensors = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`s${i}`, 'switch']))
     const any = gate('any', 'OR', ...Object.keys(sensors).map((label): [string, string] => [label, 'On']))
     const t = await live(
@@ -358,7 +358,7 @@ describe('the explanation of a state', () => {
     expect(state).not.toHaveProperty('others')
   })
 
-  it('of a sensor that failed or whose task stopped says so', async () => {
+  it('of a sensor that failed or whose task stopped reports it', async () => {
     const t = await live(gated)
     t.plugs.say('a', new Error('no air'))
     t.send({ b: 'On' })
@@ -373,7 +373,7 @@ describe('an explanation', () => {
     ['a change', turns('Off', '*'), 's changes from Off to *'],
     ['either', { ...is('On'), ...turns('*', 'Off') }, 's is On, or s changes from * to Off'],
     ['nothing', {}, 's ran'],
-  ])('says in words that a trigger waits for %s', async (_, condition, expected) => {
+  ])('describes that a trigger waits for %s', async (_, condition, expected) => {
     expect(only(await watched(condition))?.condition).toBe(expected)
   })
 

@@ -3,7 +3,7 @@ import { live, promisesSettled, type Live, type LiveOptions } from '../../suppor
 import { LATER, withActing, type ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { gate, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
-describe('a destination at work', () => {
+describe('a running destination', () => {
   it('fires once for two triggers of one input; the why lists both', async () => {
     const t = await live(
       rule({
@@ -31,13 +31,13 @@ describe('calls of an actuator', () => {
   const script = (plugs: ScriptedPlugs) => plugs.say('act', LATER)
   const values = (t: Live) => t.plugs.callsOf('act').map(({ properties }) => properties['value'])
 
-  it('beyond the ones that may wait drop the oldest that waits; the others go on when it is their turn', async () => {
+  it('beyond the limit drop the oldest waiting call; the others continue in turn', async () => {
     const t = await live(acting, { ...options, script })
     for (let n = 1; n <= 4; n++) t.task.push('s', { state: 'On', rawData: { n } })
     expect(t.fired()).toEqual(['0 act', '0 act', '0 act', '0 act'])
     expect(t.lines('held', 'result', 'log')).toEqual([
-      '0 log WARN a call of an actuator was dropped that waited for earlier ones on the same thing, the first; the task takes longer than its inputs leave',
-      '0 result act failed: dropped before its turn: 2 later calls wait for earlier ones on the same thing',
+      '0 log WARN an actuator call that waited for earlier calls on the same target was dropped, the first; inputs arrive faster than the task processes them',
+      '0 result act failed: dropped while it waited: 2 later calls wait for earlier calls on the same target',
     ])
     expect(t.task.info()).toMatchObject({ health: { errorsCount: 1, dropped: 1 }, waiting: { inputs: 0, effects: 2 } })
     for (let i = 0; i < 3; i++) {
@@ -49,7 +49,7 @@ describe('calls of an actuator', () => {
   })
 })
 
-describe('calls that touch the same', () => {
+describe('calls with the same target', () => {
   /** `s` acts on what the message names; in a later stage, after `a` has fired `act`. So does `q`, for another resource. */
   const acting = rule({
     sensors: {
@@ -61,7 +61,7 @@ describe('calls that touch the same', () => {
     triggers: [trigger('a', 'act')],
   })
 
-  it('by sensors: the later one has the task wait, until the one before is over', async () => {
+  it('by sensors: the later call blocks the task until the earlier one has ended', async () => {
     const t = await live(acting, { scripted: withActing(), script: (plugs) => plugs.say('act', LATER) })
     t.send({})
     t.to(1000)
@@ -69,7 +69,7 @@ describe('calls that touch the same', () => {
     expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 a', '0 act', '0 s', '1000 q'])
   })
 
-  it('do not wait for one that only holds back its result', async () => {
+  it('do not wait for a call whose result is only delayed', async () => {
     const t = await live(acting, {
       scripted: withActing(),
       script: (plugs) => {
@@ -87,7 +87,7 @@ describe('calls that touch the same', () => {
 })
 
 describe('one evaluation', () => {
-  it('fires destinations in the order of declaration, each with an effect id of its own', async () => {
+  it('fires destinations in the order of declaration, each with its own effect id', async () => {
     const triggers = [trigger('s', 'c'), trigger('s', 'a', is('On')), trigger('s', 'b', turns('*', 'On'))]
     const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['a', 'b', 'c'], triggers }))
     t.send({ s: 'On' })

@@ -35,7 +35,7 @@ async function fired() {
   return { t, context, seen }
 }
 
-describe('what a call of an actuator sees while it goes on', () => {
+describe('the context of a running actuator call', () => {
   it('is the task as it was when it fired', async () => {
     const { t, seen } = await fired()
     const before = seen()
@@ -65,7 +65,7 @@ describe('what a call of an actuator sees while it goes on', () => {
     expect(seen()).toEqual(before)
   })
 
-  it('has a chance of its own, as if nothing had happened meanwhile', async () => {
+  it('has its own random numbers, unaffected by later inputs', async () => {
     const atOnce: number[] = []
     const t = await live(RULE, {
       script: (plugs) => plugs.say('act', (context) => void atOnce.push(context.random(), context.random())),
@@ -78,7 +78,7 @@ describe('what a call of an actuator sees while it goes on', () => {
 })
 
 describe('the task itself', () => {
-  it('does not change with what a call saw of it', async () => {
+  it('does not change through the context of a call', async () => {
     const { t } = await fired()
     t.to(1000)
     t.send({ s: 'Off', level: 2 })

@@ -7,7 +7,7 @@ describe('an array of messages', () => {
     sensors: { a: on('switch'), b: on('switch', { resource: 'q' }), c: on('switch', { resource: 'q' }) },
   })
 
-  it('is one invocation for all of its resources; each sensor sees the message of its own', async () => {
+  it('is one invocation for all its resources; each sensor sees the message of its own resource', async () => {
     const t = await live(two)
     t.engine.receive([
       { resource: 'r', v: 1 },
@@ -23,7 +23,7 @@ describe('an array of messages', () => {
     ])
   })
 
-  it('without any resource of the task is nothing', async () => {
+  it('without any resource of the task has no effect', async () => {
     const t = await live(two)
     expect(t.engine.receive([{ resource: 'x' }])).toBe(false)
     expect(t.engine.receive([])).toBe(false)
@@ -48,13 +48,13 @@ describe('a push', () => {
     ],
     ['an unknown node', 'x', { state: 'On' }, 'NOT_FOUND', 'task t has no node x; it has s, d, ran, lit'],
     ['an actuator', 'lit', { state: 'On' }, 'NOT_FOUND', 'node lit of task t is an actuator, not a sensor'],
-  ])('of %s is refused', async (_, node, value, code, text) => {
+  ])('of %s is rejected', async (_, node, value, code, text) => {
     const t = await live(task)
     expect(() => t.task.push(node, value)).toThrow(expect.objectContaining({ code }))
     expect(() => t.task.push(node, value)).toThrow(text)
   })
 
-  it('into a stopped task is refused', async () => {
+  it('into a stopped task is rejected', async () => {
     const t = await live(task)
     await t.engine.stop('t')
     expect(() => t.task.push('s', { state: 'On' })).toThrow(expect.objectContaining({ code: 'WRONG_STATUS' }))

@@ -30,7 +30,7 @@ const READING: readonly Message[] = [
   { resource: 'r', timestamp: 4000, humidity: 61, battery: 89 },
 ]
 
-describe('a value is taken once', () => {
+describe('a value is used once', () => {
   it('by a window: one reading of 40 and three messages about other things sum up to 40', async () => {
     const t = await startBuiltins({ sensors: [sum()] })
     for (const { resource: _, ...values } of READING) {
@@ -86,7 +86,7 @@ describe('a value is taken once', () => {
     await engine.close()
   })
 
-  it('by a counter that a reset set back: the reset is not received again', async () => {
+  it('by a counter after a reset: the reset is used once', async () => {
     const t = await startBuiltins({ sensors: [{ label: 'n', name: 'invokeCount', resource: 'r' }] })
     for (const values of [{ v: 1 }, { reset: true }, { v: 2 }, { v: 3 }]) t.send(values)
     expect(t.task.node('n').rawData).toEqual({ count: 2 })
@@ -102,7 +102,7 @@ describe('a message', () => {
     task,
   })
 
-  it('neither runs nor resets a sensor of whose values it has none', async () => {
+  it('neither runs nor resets a sensor whose values it lacks', async () => {
     const t = await startBuiltins(two())
     t.send({ temperature: 40 })
     t.clock.advanceTo(120_000)
@@ -114,7 +114,7 @@ describe('a message', () => {
     expect(t.task.node('dry').states['Above']).toBe(1)
   })
 
-  it('wipes all of them when the task says so', async () => {
+  it('resets all sensors if the task is set to do so', async () => {
     const t = await startBuiltins(two({ resetScope: 'task' }))
     t.send({ temperature: 40 })
     t.send({ humidity: 50 })
@@ -129,7 +129,7 @@ describe('a message', () => {
     expect(events.map(({ type }) => type)).toEqual(['started'])
   })
 
-  it('runs every sensor that declares nothing of what it reads', async () => {
+  it('runs every sensor that does not declare what it reads', async () => {
     const calls: unknown[] = []
     const own = sensorPlug('own', ['On'], {
       input: { value: { type: 'any' } },
@@ -148,7 +148,7 @@ describe('a message', () => {
     await engine.close()
   })
 
-  it('runs what asks whether a value is there, and that is not reported of earlier ones', async () => {
+  it('runs a sensor that tests whether a value exists, without counting earlier values', async () => {
     const t = await startBuiltins({
       sensors: [
         { label: 'there', name: 'isParameterAvailable', resource: 'r', properties: { parameter: 'temperature' } },
@@ -212,7 +212,7 @@ describe('a carried value', () => {
     [5000, 5000, false],
     [0, 0, false],
     [120_000, 119_999, true],
-  ])('fills in where the task says streamValidity %j and it is %i ms old: %s', async (streamValidity, age, fills) => {
+  ])('is used with streamValidity %j when %i ms old: %s', async (streamValidity, age, fills) => {
     const t = await startBuiltins(rules(streamValidity === undefined ? {} : { streamValidity }))
     t.send({ temperature: 40 })
     t.clock.advanceTo(age)
@@ -220,7 +220,7 @@ describe('a carried value', () => {
     expect(t.states('over')).toEqual(fills ? [`${age} Above`] : [])
   })
 
-  it('is named with its time where a state was found by it', async () => {
+  it('is listed with its time in the reading of a state', async () => {
     const messages = [
       { resource: 'r', timestamp: 1000, temperature: 40 },
       { resource: 'r', timestamp: 5000, setpoint: 30 },
@@ -237,7 +237,7 @@ describe('a carried value', () => {
     ])
   })
 
-  it('is named for a tick, which brings no value of its own', async () => {
+  it('is listed for a tick, which has no values', async () => {
     const messages = [{ resource: 'r', timestamp: 1000, temperature: 40, setpoint: 30 }]
     const ticking = rules({ type: 'periodic', frequency: 4000 })
     const { events } = await simulate(ticking, { messages, plugs: builtins, from: 0, until: 4000 })

@@ -122,7 +122,7 @@ describe.each<Way>(['in rows', 'in full', 'saved at each step'])('data of anothe
 })
 
 describe('a sensor that another rule brings', () => {
-  it('takes what is there already', async () => {
+  it('takes existing data', async () => {
     const task = await begun(reactive(source), 'in full')
     await task.send({ t: 20 })
     await task.change(reactive(source, sum))

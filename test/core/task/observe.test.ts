@@ -24,7 +24,7 @@ describe('a reset', () => {
 })
 
 describe('an eviction', () => {
-  it('forgets the raw data of the sensor, also when a reset made its state unknown before', async () => {
+  it('forgets the raw data of the sensor, even if a reset made its state unknown before', async () => {
     const reading = rule({
       sensors: {
         a: on('switch', { evictionTime: 5000 }),

@@ -20,7 +20,7 @@ describe('a onetime task', () => {
     })
   }
 
-  it('takes nothing any more when the work of its tick is done, and stops when its actuators are', async () => {
+  it('accepts no more inputs once the work of its tick is done, and stops after its actuators', async () => {
     const t = await acting('act', LATER)
     await t.wait(1000)
     t.send({ s: 'On' })
@@ -34,9 +34,9 @@ describe('a onetime task', () => {
   })
 
   it.each([
-    ['the answer of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
+    ['the response of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
     ['the pause of its actuator is over', PAUSED, undefined, '9000 stopped finished'],
-  ])('stops by itself when %s', async (_, actuator, said, expected) => {
+  ])('stops on its own when %s', async (_, actuator, said, expected) => {
     const t = await acting(actuator, said)
     t.to(60_000)
     expect(t.lines('stopped')).toEqual([expected])

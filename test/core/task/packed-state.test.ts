@@ -73,8 +73,8 @@ function look({ tasks }: Engine): string {
 }
 
 // Holds PACKSTATE-1, PACKSTATE-2, LIVE-1
-describe('a task that came back', () => {
-  it('shows and does what one does that is listened to, and so is not packed', async () => {
+describe('a restored task', () => {
+  it('acts like a task that is not packed because it has a subscriber', async () => {
     await fc.assert(
       fc.asyncProperty(messages, messages, async (before, after) => {
         const first = engineAt(1_000)
@@ -95,7 +95,7 @@ describe('a task that came back', () => {
     )
   })
 
-  it('is refused when its rule does not fit, though others of the rule came back before', async () => {
+  it('is rejected with another rule, even after others of the rule were restored', async () => {
     const { engine } = engineAt(0)
     for (const id of ['a', 'b']) await engine.start(RULE, { id, resource: `resource of ${id}` })
     for (const id of ['a', 'b']) engine.receive({ resource: `resource of ${id}`, temperature: 7 })
@@ -117,7 +117,7 @@ const EVICTING: Rule = {
 
 // Holds PACKWORK-1, FULLSTATE-1
 describe('a task whose full state is packed', () => {
-  it('shows and does what one does whose state stays', async () => {
+  it('acts like a task that is not packed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(message, fc.boolean()), { maxLength: 20 }), async (steps) => {
         const play = async (fullStates: number): Promise<readonly string[]> => {

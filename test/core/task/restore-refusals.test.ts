@@ -6,7 +6,7 @@ import { live, liveEngine } from '../../support/live-engine.ts'
 import { rule } from '../../support/rule-writing.ts'
 import { LATER } from '../../support/scripted-plugs.ts'
 
-describe('a saved task that does not fit', () => {
+describe('an invalid saved task', () => {
   async function refusal(change: (task: SavedTask) => unknown): Promise<unknown> {
     const t = await inTheMiddle()
     const changed = change(saved(t)) as SavedTask
@@ -24,8 +24,8 @@ describe('a saved task that does not fit', () => {
     }))
 
   it.each<[string, (task: SavedTask) => unknown, string]>([
-    ['a sensor that is gone', without('polled'), 'the saved task names sensor polled, which its rule does not have'],
-    ['a trigger that is gone', withRule((given) => ({ ...given, triggers: [] })), 'names trigger'],
+    ['a sensor that is gone', without('polled'), 'the saved task contains sensor polled, which its rule lacks'],
+    ['a trigger that is gone', withRule((given) => ({ ...given, triggers: [] })), 'contains trigger'],
     [
       'an actuator that is gone',
       withRule((given) => ({
@@ -53,19 +53,19 @@ describe('a saved task that does not fit', () => {
       'the saved task has 2 resources, but its rule has 3',
     ],
     ['another format', (task) => ({ ...task, format: 2 }), 'has format 2; this version reads format 1'],
-  ])('is refused for %s', async (_, change, text) => {
+  ])('is rejected for %s', async (_, change, text) => {
     expect(await refusal(change)).toMatchObject({
       code: 'SAVED_STATE',
       message: expect.stringContaining(text) as string,
     })
   })
 
-  it('is refused for a rule that is not valid, with all its problems', async () => {
+  it('is rejected for a rule that is not valid, with all its problems', async () => {
     const outcome = await refusal(withRule((given) => ({ ...given, sensors: [{ label: 'x', name: 'nothing' }] })))
     expect(outcome).toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('is refused while there is a task of its id', async () => {
+  it('is rejected while there is a task of its id', async () => {
     const t = await live(rule({ sensors: { s: { name: 'switch' } } }), { script: (plugs) => plugs.say('s', LATER) })
     await expect(t.engine.restore(t.task.save())).rejects.toMatchObject({ code: 'VALIDATION' })
   })

@@ -7,7 +7,7 @@ const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `
 
 // Holds STEP-6
 describe('a task that is saved with work in flight', () => {
-  it('is plain JSON, and says the same once it is restored', async () => {
+  it('is plain JSON, and saves the same after a restore', async () => {
     const t = await inTheMiddle()
     const before = saved(t)
     expect(phases(t)).toEqual([
@@ -30,7 +30,7 @@ describe('a task that is saved with work in flight', () => {
     expect(again?.map(({ node, calls }) => `${node} ${calls}`)).toEqual(['looping 4', 'slow 3'])
   })
 
-  it('says what waits: the input at hand, those behind it, calls in their order, and the places of effects', async () => {
+  it('contains the current input, waiting inputs, calls in order, and positions of effects', async () => {
     const t = await inTheMiddle()
     const { state } = saved(t)
     const idOf = (node: string) => state.executing?.find((one) => one.node === node)?.id

@@ -33,7 +33,7 @@ function calledAt(t: Live, end: number): number[] {
 }
 
 describe('retries', () => {
-  it('come after back-offs that double up to the largest', async () => {
+  it('follow backoffs that double up to the maximum', async () => {
     const retryConfig = { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT5S' }
     const t = await watched({ retryConfig }, broken)
     t.send({})
@@ -69,7 +69,7 @@ describe('the time limit', () => {
     expect(outcome(t)).toEqual(['0 result s failed: switch took longer than 50000 ms'])
   })
 
-  it('of a message that waited counts from its call', async () => {
+  it('of a waiting message counts from its call', async () => {
     const t = await watched({ timeout: 'PT2S' }, LATER)
     t.send({})
     t.to(1500)
@@ -108,7 +108,7 @@ describe('a loop', () => {
 })
 
 describe('a paused node', () => {
-  it('that is not paused is not disturbed by a resume', async () => {
+  it('ignores a resume when it is not paused', async () => {
     const t = await watched({}, 'On')
     t.task.resume('s')
     expect(t.plugs.calls).toEqual([])

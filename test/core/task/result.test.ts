@@ -16,7 +16,7 @@ function watched(more: Partial<Sensor>, ...said: readonly Said[]): Promise<Live>
 
 const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) => !/result (ran|lit)/.test(text))
 
-describe('what a sensor answers', () => {
+describe('the result of a sensor', () => {
   it.each<[string, Said, readonly string[]]>([
     ['a state', 'On', ['0 result s On', '0 state s ?>On', '0 fired s>ran', '0 fired s>lit']],
     [
@@ -38,7 +38,7 @@ describe('what a sensor answers', () => {
     expect(outcome(t)).toEqual(expected)
   })
 
-  it('replaces raw data as a whole, and keeps it when none is given or the call fails', async () => {
+  it('replaces raw data as a whole, and keeps it without new raw data or after a failure', async () => {
     const said = [{ rawData: { a: 1, b: 2 } }, { rawData: { a: 3 } }, 'On', new Error('broken')] as const
     const t = await watched({}, ...said)
     const seen = said.map(() => {
@@ -48,7 +48,7 @@ describe('what a sensor answers', () => {
     expect(seen).toEqual([{ a: 1, b: 2 }, { a: 3 }, { a: 3 }, { a: 3 }])
   })
 
-  it('hands its internal state to its own next call, unless it returns none', async () => {
+  it('passes its internal state to its next call, unless it returns none', async () => {
     const said = ({ internalState = 0 }: PlugContext) => ({ rawData: { before: internalState } })
     const t = await watched({}, { internalState: 7 }, said, said)
     t.send({})
@@ -58,7 +58,7 @@ describe('what a sensor answers', () => {
   })
 })
 
-describe('what an actuator answers late', () => {
+describe('a late result of an actuator', () => {
   /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as given. */
   async function acting(...said: readonly Said[]): Promise<Live> {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
@@ -73,7 +73,7 @@ describe('what an actuator answers late', () => {
   const results = (t: Live) =>
     t.events.flatMap((one) => (one.type === 'result' && one.node === 'act' ? [`${one.time} at ${one.at ?? '-'}`] : []))
 
-  it('has the time of the input that it fired for, and the clock beside it', async () => {
+  it('has the time of the input for which it fired, and the time of the clock', async () => {
     const t = await acting(LATER, LATER, undefined)
     await t.wait(1000)
     t.plugs.settle('act', { message: 'first' })
@@ -87,14 +87,14 @@ describe('what an actuator answers late', () => {
     expect(t.task.node('act').collectedTime).toBe(20)
   })
 
-  it('has that time also when it fails, and when it came through a restart', async () => {
+  it('has that time even if it fails, or after a restart', async () => {
     const t = await restarted(await acting(LATER, LATER, new Error('busy')), 500)
     await t.wait(50_000)
     expect(results(t)).toEqual(['0 at 50000', '10 at 50000', '20 at 50000'])
     expect(t.task.node('act').error).toEqual({ time: 20, message: 'busy' })
   })
 
-  it('and is held back, has the time at which it would have applied, had it come at once; also through a restart', async () => {
+  it('with a delay has the time at which an immediate result would have applied, even across a restart', async () => {
     const before = await acting(LATER, { message: 'next' })
     await before.wait(1000)
     before.plugs.settle('act', { message: 'done', after: 5000 })
@@ -108,8 +108,8 @@ describe('what an actuator answers late', () => {
 })
 
 // Holds STEP-5
-describe('a result that is held back', () => {
-  it('applies as if it came then: state, raw data, time and triggers', async () => {
+describe('a delayed result', () => {
+  it('applies as if it arrived then: state, raw data, time and triggers', async () => {
     const t = await watched({}, { state: 'On', rawData: { v: 1 }, after: 5000 })
     t.send({})
     t.to(4999)
@@ -152,7 +152,7 @@ describe('health', () => {
     expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1, dropped: 0 })
   })
 
-  it('counts the invocation that began the work when the failure comes late', async () => {
+  it('counts the invocation that began the work for a late failure', async () => {
     const t = await watched({}, LATER, 'On')
     t.send({})
     t.task.push('s', { state: 'On' })

@@ -13,7 +13,7 @@ describe('the values of a message', () => {
     [59_999, true],
     [60_000, false],
     [60_001, false],
-  ])('are in reach of a run %i ms later: %s', async (later, seen) => {
+  ])('are available to a run %i ms later: %s', async (later, seen) => {
     const t = await live(task)
     t.send({ temperature: 21 })
     t.to(later)
@@ -23,7 +23,7 @@ describe('the values of a message', () => {
     expect(context?.streamValue('temperature')).toBe(seen ? 21 : undefined)
   })
 
-  it('stay for as long as the engine is set to keep them', async () => {
+  it('stay for the time set in the engine', async () => {
     const t = await live(task, { streamValidity: 5000 })
     t.send({ v: 1 })
     t.to(5000)
@@ -31,7 +31,7 @@ describe('the values of a message', () => {
     expect(last(t, 's')).toEqual({})
   })
 
-  it('cannot plant a prototype in what plugs are given', async () => {
+  it('cannot change the prototype of data for plugs', async () => {
     const t = await live(task)
     t.engine.receive(JSON.parse('{"resource":"r","v":1,"__proto__":{"admin":true}}') as { resource: string })
     t.send({ w: 2 })
@@ -59,7 +59,7 @@ describe('a node in a cascade', () => {
 })
 
 describe('the data of nodes', () => {
-  it('is what each gave last, with its state and time; GLOBAL is the stream', async () => {
+  it('contains their last results, with state and time; GLOBAL is the stream', async () => {
     const seen: PlugContext['rawData'][] = []
     const t = await live(rule({ sensors: { a: on('switch'), b: on('switch', { sequence: 2 }), never: 'switch' } }), {
       script: (plugs) => {
@@ -75,7 +75,7 @@ describe('the data of nodes', () => {
     expect(seen).toEqual([{ GLOBAL: { resource: 'r', x: 2 }, a: { v: 1, state: 'On', collectedTime: 5 } }])
   })
 
-  it('of actuators is what they answered last', async () => {
+  it('of actuators contains their last results', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch') },

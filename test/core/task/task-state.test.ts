@@ -34,7 +34,7 @@ function started(): TaskRun {
 const message = { kind: 'data', messages: [{ resource: 'r', value: 1 }], sent: undefined } as const
 
 describe('the state of a task', () => {
-  it('holds nothing for nodes and messages before the first of them', () => {
+  it('is empty before the first node and message', () => {
     const { model, state } = started()
     expect(state.work).toBeNull()
     expect(Object.keys(saveState(model, state).sensors)).toEqual(['a', 'b'])
@@ -42,7 +42,7 @@ describe('the state of a task', () => {
     expect(state.work).toBeNull()
   })
 
-  it('holds nothing for them after it was saved like that and restored', () => {
+  it('is still empty after saving and restoring', () => {
     const { model, state } = started()
     const restored = newRun()
     restoreState(restored, saveState(model, state))
@@ -50,7 +50,7 @@ describe('the state of a task', () => {
     expect(saveState(restored.model, restored.state)).toEqual(saveState(model, state))
   })
 
-  it('keeps what it was asked for, and shows it', () => {
+  it('keeps and shows what was added', () => {
     const run = started()
     step(run, 6, message)
     expect(run.state.work?.inFlight.size).toBe(1)
@@ -58,7 +58,7 @@ describe('the state of a task', () => {
     expect(run.state.shown().sensors).toBe(run.state.sensors)
   })
 
-  it('is without them again when it forgets its nodes; what was in flight is over', () => {
+  it('is empty again when it forgets its nodes; calls in flight have ended', () => {
     const run = started()
     step(run, 6, message)
     const flying = [...run.state.inFlight]

@@ -6,7 +6,7 @@ import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 
 const NOTHING = 'no trigger leads to it, and neither it nor the task has a clock'
 const BIND = 'write "resource": "$" for the resource of the task'
-const OR = 'or give it a pollingPeriod or a trigger'
+const OR = 'or add a pollingPeriod or a trigger'
 const periodic: TaskSettings = { type: 'periodic', frequency: 60_000 }
 
 async function namedBy(written: Rule, node: string) {
@@ -26,13 +26,13 @@ describe('an explanation', () => {
       'that takes no data, in a task without a clock',
       on('switch', { dataTrigger: false }),
       {},
-      `its dataTrigger is false, ${NOTHING}; leave dataTrigger out, ${OR}`,
+      `its dataTrigger is false, ${NOTHING}; omit dataTrigger, ${OR}`,
     ],
     [
       'that wants no ticks and has no resource',
       { name: 'switch', tickTrigger: false },
       periodic,
-      `it has no resource, no trigger leads to it, and its tickTrigger is false; ${BIND}, or leave tickTrigger out`,
+      `it has no resource, no trigger leads to it, and its tickTrigger is false; ${BIND}, or omit tickTrigger`,
     ],
   ])('names a sensor %s', async (_, sensor, task, why) => {
     const written = rule({
@@ -70,7 +70,7 @@ describe('an explanation', () => {
     expect(named?.[0]).toMatch(/^s never runs/)
   })
 
-  it('names it whichever node is asked for, also as what holds a trigger back', async () => {
+  it('names it for any requested node, even as what blocks a trigger', async () => {
     const sensors = { s: { name: 'switch' }, other: on('switch') }
     const triggers = [trigger('s', 'act', is('On')), trigger('other', 'more', is('On'))]
     const t = await live(rule({ sensors, actuators: ['act', 'more'], triggers }))
@@ -83,7 +83,7 @@ describe('an explanation', () => {
     expect(second.triggers[0]?.blocked).toMatchObject([{ message: 'other has not run yet' }])
   })
 
-  it('does not name it any more once a state was pushed to it', async () => {
+  it('no longer names it once a state was pushed to it', async () => {
     const t = await live(
       rule({ sensors: { s: { name: 'switch' } }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] }),
     )

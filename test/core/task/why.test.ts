@@ -3,7 +3,7 @@ import { live } from '../../support/live-engine.ts'
 import { gate, general, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('the why of a firing', () => {
-  it('goes from the message over sensors and gates to the trigger, each node once', async () => {
+  it('leads from the message through sensors and gates to the trigger, each node once', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch'), b: on('band', { resource: 'q' }), unseen: 'switch' },
@@ -50,7 +50,7 @@ describe('the why of a firing', () => {
     ['state', { ...is('On'), ...turns('Off', 'On') }],
     ['change', { ...is('Off'), ...turns('Off', 'On') }],
     ['execution', {}],
-  ])('says that the trigger held by its %s', async (matched, condition) => {
+  ])('reports that the trigger held by its %s', async (matched, condition) => {
     const t = await live(
       rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act', condition)] }),
     )
@@ -87,7 +87,7 @@ describe('the why of a firing', () => {
     ['a push', (t) => t.task.push('s', { state: 'On' }), { kind: 'push', time: 0, node: 's' }],
     ['a manual run', (t) => t.task.run('s'), { kind: 'run', time: 0, node: 's' }],
     ['an own tick', (t) => t.to(700), { kind: 'ownTick', time: 700, node: 'p', scheduledAt: 700 }],
-  ])('says that it began with %s', async (_, act, input) => {
+  ])('reports that it began with %s', async (_, act, input) => {
     const t = await live(
       rule({
         sensors: { s: 'switch', p: { name: 'switch', pollingPeriod: 700 } },
@@ -101,7 +101,7 @@ describe('the why of a firing', () => {
     expect(t.firings().at(-1)?.why?.input).toEqual(input)
   })
 
-  it('keeps since when a state holds through observations that repeat it', async () => {
+  it('keeps the beginning of a state through repeated observations', async () => {
     const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act')] }))
     for (const [time, s] of [
       [0, 'Off'],
@@ -124,7 +124,7 @@ describe('the why of a firing', () => {
     expect(t.task.explain('act').fired?.why.sensors[0]?.state).toBe('On')
   })
 
-  it('is left out of events when the engine is configured so, but explain still knows it', async () => {
+  it('is omitted from events if the engine is set so, but explain still returns it', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       why: false,
     })

@@ -22,7 +22,7 @@ describe('findJsonProblem', () => {
       'the wrong bracket',
       '{"a": [1}',
       9,
-      '"}" closes nothing: the [ of line 1, column 7 is still open',
+      'unexpected "}": the [ of line 1, column 7 is still open',
       'close it with ] first',
     ],
     ['a word of Python', '{"a": None}', 7, 'None is not a JSON value', 'use null'],

@@ -67,7 +67,7 @@ it.each<[name: string, text: string, texts: ReadingTexts, found: readonly unknow
     [[Date.UTC(2026, 2, 1, 12), { t: 7 }]],
   ],
   ['two columns with one name', 'timestamp,a,b\n0,1,2\n', { map: ['a=b'] }, ['two columns are named "b"']],
-  ['a column that is absent', 'timestamp,a\n0,1\n', { map: ['c=b'] }, ['no column is named "c", which map names']],
+  ['a column that is absent', 'timestamp,a\n0,1\n', { map: ['c=b'] }, ['the header lacks the column "c" of map']],
   ['NDJSON with settings of a CSV', '{"timestamp":0}', DECIMAL, ['the recording is NDJSON']],
   [
     'a comma for both',

@@ -11,7 +11,7 @@ const things = (host: SampleHost, authorization: string) =>
   host.app.inject({ method: 'GET', url: '/sample/things', headers: { authorization } })
 
 describe('a key and its secret', () => {
-  it('let in whom they belong to', async () => {
+  it('authenticate their tenant', async () => {
     await using host = await sampleHost()
     expect((await things(host, basic(PAIR.key, PAIR.secret))).json()).toEqual({ tenant: 'one', user: 'key-1' })
   })
@@ -24,7 +24,7 @@ describe('a key and its secret', () => {
     ['no scheme', btoa('key-1:open-sesame')],
     ['another scheme', `Digest ${btoa('key-1:open-sesame')}`],
     ['nothing', 'Basic '],
-  ])('%s is 401, with the ways in', async (_what, authorization) => {
+  ])('%s is 401, with the authentication methods', async (_what, authorization) => {
     await using host = await sampleHost()
     const answer = await things(host, authorization)
     expect([answer.statusCode, answer.json<{ status: number }>().status]).toEqual([401, 401])
@@ -50,7 +50,7 @@ describe('a key and its secret', () => {
     expect((await host.ask({ method: 'GET', url: '/' })).statusCode).toBe(401)
   })
 
-  it('are stored as a salted hash, another one each time', async () => {
+  it('are stored as a hash with a random salt', async () => {
     await using host = await sampleHost()
     const records = host.store.tenant('_host').collection({ name: 'key_pairs', version: 1, fields: {} })
     const before = await records.get(PAIR.key)
@@ -60,7 +60,7 @@ describe('a key and its secret', () => {
     expect(after?.value).not.toEqual(before?.value)
   })
 
-  it('cannot be guessed at leisure: after twenty wrong ones an address waits', async () => {
+  it('cannot be guessed quickly: after twenty wrong ones an address must wait', async () => {
     await using host = await sampleHost()
     const guess = async (secret: string) => (await things(host, basic(PAIR.key, secret))).statusCode
     for (let i = 0; i < 20; i++) expect(await guess(`${i}`)).toBe(401)
@@ -72,12 +72,12 @@ describe('a key and its secret', () => {
   })
 })
 
-describe('what others fail at', () => {
+describe('failed attempts of others', () => {
   const MINUTE = 60_000
   const junk = (host: SampleHost, authorization: string, remoteAddress = '127.0.0.1') =>
     host.app.inject({ method: 'GET', url: '/sample/things', headers: { authorization }, remoteAddress })
 
-  it('does not lock out a pair that was good here before', async () => {
+  it('do not lock out a pair that was valid before', async () => {
     await using host = await sampleHost()
     expect((await host.ask({ method: 'GET', url: '/' })).statusCode).toBe(200)
     host.clock.now += MINUTE
@@ -86,7 +86,7 @@ describe('what others fail at', () => {
     expect((await host.ask({ method: 'GET', url: '/' })).statusCode).toBe(200)
   })
 
-  it('does not lock out a bearer, also one that was never here', async () => {
+  it('do not lock out bearer tokens, even new ones', async () => {
     await using host = await sampleHost()
     for (let i = 0; i < 25; i++) expect((await things(host, `Bearer junk${i}`)).statusCode).toBe(401)
     for (let i = 0; i < 25; i++) await things(host, basic('', `${i}`))
@@ -94,13 +94,13 @@ describe('what others fail at', () => {
     expect((await things(host, `Bearer ${token}`)).statusCode).toBe(200)
   })
 
-  it('is let through no more often when it comes all at once', async () => {
+  it('are limited in concurrent bursts too', async () => {
     await using host = await sampleHost()
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => things(host, basic(PAIR.key, `${i}`))))
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(20)
   })
 
-  it('does not keep other addresses out, however many keys it tries at once', async () => {
+  it('do not lock out other addresses, for any number of tried keys', async () => {
     await using host = await sampleHost()
     const wrong = Array.from({ length: 300 }, (_, i) => junk(host, basic(`random-${i}`, 'x'), '10.0.0.66'))
     const good = junk(host, basic(PAIR.key, PAIR.secret), '10.0.0.1')
@@ -111,7 +111,7 @@ describe('what others fail at', () => {
     expect(statuses).toEqual(new Set([401, 429]))
   })
 
-  it('is of the machine that asked, where a proxy that is trusted names it', async () => {
+  it('count for the client address that a trusted proxy names', async () => {
     const guess = async (host: SampleHost, via: string, secret: string) => {
       const headers = { authorization: basic(PAIR.key, secret), 'x-forwarded-for': via }
       return (await host.app.inject({ method: 'GET', url: '/sample/things', headers })).statusCode
@@ -128,7 +128,7 @@ describe('what others fail at', () => {
 describe('the query', () => {
   const url = `/sample/things?apiKey=${PAIR.key}&apiSecret=${PAIR.secret}`
 
-  it('carries a pair for a WebSocket', async () => {
+  it('may contain a pair for a WebSocket', async () => {
     await using host = await sampleHost()
     const headers = { upgrade: 'websocket', connection: 'upgrade' }
     expect((await host.app.inject({ method: 'GET', url, headers })).statusCode).toBe(200)
@@ -138,7 +138,7 @@ describe('the query', () => {
     expect((await host.app.inject({ method: 'GET', url: twice, headers })).statusCode).toBe(401)
   })
 
-  it('carries nothing for other requests: addresses end in the logs of others', async () => {
+  it('may not contain a pair for other requests, whose URLs are logged elsewhere', async () => {
     await using host = await sampleHost()
     expect((await host.app.inject({ method: 'GET', url })).statusCode).toBe(401)
   })
@@ -173,7 +173,7 @@ describe('a bearer token', () => {
     expect((await things(host, `Bearer ${token}`)).statusCode).toBe(401)
   })
 
-  it('that others sign with the same key for something else is not good here', async () => {
+  it('that is signed with the same key for another purpose is rejected', async () => {
     const key = randomKey()
     const now = () => Date.UTC(2026, 0, 1)
     const token = await new SignJWT({ tenant: 'one' })
@@ -185,7 +185,7 @@ describe('a bearer token', () => {
     await expect(new Tokens(key, now).check(token)).rejects.toThrow(/"iss"/)
   })
 
-  it('is remembered no longer than it is good', async () => {
+  it('is cached no longer than it is valid', async () => {
     await using host = await sampleHost()
     const token = await host.tokens.issue(order)
     await things(host, `Bearer ${token}`)
@@ -242,7 +242,7 @@ describe('a bearer token', () => {
     }
   })
 
-  it('is known as one of the host when it is expired, and as foreign when it is not signed here', async () => {
+  it('is reported as expired if signed here, and otherwise as foreign', async () => {
     await using host = await sampleHost()
     const own = await host.tokens.issue(order)
     host.clock.now += 40 * SECOND
@@ -251,7 +251,7 @@ describe('a bearer token', () => {
     expect(await Promise.all(shown.map((one) => host.tokens.isIssued(one)))).toEqual([true, false, false, false, false])
   })
 
-  it('counts as one of its issuer while the keys of that one cannot be had', async () => {
+  it('is attributed to its issuer while the keys of the issuer are unavailable', async () => {
     await using host = await sampleHost({ jwks: `http://127.0.0.1:${await freePort()}/keys` })
     expect(await host.tokens.isIssued(await foreignToken(host, await generateKeyPair('ES256')))).toBe(true)
   })

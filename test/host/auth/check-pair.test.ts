@@ -7,7 +7,7 @@ import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
 const unchanged = () => new KeyChanges({}, { elapsed: () => 1, isMember: false })
 
-it('a pair outside of HTTP is known, or is wrong, and too many tries are refused', async () => {
+it('a pair outside of HTTP is valid or wrong, and too many attempts are rejected', async () => {
   const now = () => 1000
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), now, 16)
   await pairs.add({ key: 'k', secret: 's', tenant: 'acme' })
@@ -21,7 +21,7 @@ it('a pair outside of HTTP is known, or is wrong, and too many tries are refused
   expect(await check('k', 'wrong', '10.0.0.3')).toBeUndefined()
 })
 
-it('a pair that was good and is taken away is a guess again', async () => {
+it('a removed pair counts as a guess', async () => {
   const clock = { now: 1000 }
   const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), () => clock.now, 16)
   await pairs.add({ key: 'k', secret: 's', tenant: 'acme' })
@@ -34,7 +34,7 @@ it('a pair that was good and is taken away is a guess again', async () => {
   await expect(check('k', 's', '10.0.0.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
 
-it('a host that is notified of changes refuses a pair at once that was taken away, and knows the others still', async () => {
+it('a host that is notified of changes rejects a removed pair at once, and keeps the others cached', async () => {
   const clock = { now: 1000 }
   let heard: (word: string | undefined) => void = () => undefined
   const presence = { onNotification: (listener: typeof heard) => void (heard = listener), notificationLag: 0 }

@@ -33,7 +33,7 @@ const filesOf = (name: string) => ({
 it.each<[Scope, object]>([
   ['author', { read: 'open', secrets: 'FORBIDDEN' }],
   ['admin', { read: 'open', secrets: 'open' }],
-])('a webscript deployed by a key with %s asks the API with its rights', async (scope, expected) => {
+])('a webscript deployed by a key with %s calls the API with the rights of that key', async (scope, expected) => {
   const deployer = createClient({ url: host.url, credentials: await pairWith(scope) })
   const script = await deployedWebscript({ ...host, client: deployer }, filesOf(`by${scope}`))
   const answer = await fetch(script.url, { headers: { authorization: `hmac-sha256 ${script.secret}` } })

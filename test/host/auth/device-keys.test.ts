@@ -82,7 +82,7 @@ describe.each<[string, KeyResources, string]>([
     ])
   })
 
-  it('publishes an array of its own messages only: each foreign one is named by its position', async () => {
+  it('publishes only arrays of its own messages: the position of each foreign message is reported', async () => {
     const [status, body] = await send(pair, 'POST', '/messages', [
       { resource: own, t: 1 },
       { resource: 'other', t: 2 },
@@ -101,7 +101,7 @@ describe.each<[string, KeyResources, string]>([
     expect(await send(pair, 'GET', '/resources/other/commands')).toMatchObject([403, {}])
     expect(await send(pair, 'GET', `/resources/${own}/current`)).toMatchObject([
       403,
-      { error: 'The scope read is missing; these credentials have device. Use a key that has it' },
+      { error: 'The scope read is missing; these credentials have device. Use a key with this scope' },
     ])
     expect((await send(pair, 'POST', `/resources/${own}/commands`, { name: 'stop' }))[0]).toBe(403)
   })
@@ -141,14 +141,14 @@ describe.each<[string, KeyResources, string]>([
   })
 })
 
-it('a will that the key may not publish is refused at the connection', async () => {
+it('a will that the key may not publish is rejected at the connection', async () => {
   const will = { topic: 'resources/other/commands', payload: Buffer.from('{"name":"x"}') }
   await expect(mqttOf(await pairWith(['device'], { prefix: 'boiler-' }), { will })).rejects.toMatchObject({
     code: NOT_AUTHORIZED,
   })
 })
 
-it('a converter forwards what a device sends only to resources of its key', async () => {
+it('a converter forwards payloads of a device only to resources of its key', async () => {
   const template = '{"metrics": [{"resource": "$payload.r", "t": 1}], "metadata": [{"resource": "$payload.m", "a": 1}]}'
   await host.client.converter.put('any', { type: 'velocity', template, mqtt: { topic: 'gw/+' } })
   const pair = await pairWith(['device'], { prefix: 'boiler-' })

@@ -15,7 +15,7 @@ function busyQueue() {
 }
 
 describe('secrets that wait to be hashed', () => {
-  it('take turns by where they come from, the ones that were good before first', async () => {
+  it('are hashed in turn by network, previously valid ones first', async () => {
     const { ask, order, release } = busyQueue()
     const all = [ask('a1', 'a'), ask('a2', 'a'), ask('a3', 'a'), ask('b1', 'b'), ask('good', 'a', true), ask('c1', 'c')]
     release()
@@ -23,7 +23,7 @@ describe('secrets that wait to be hashed', () => {
     expect(order).toEqual(['good', 'a1', 'b1', 'c1', 'a2', 'a3'])
   })
 
-  it('make place for others when one network has them all', async () => {
+  it('give way to others when one network has filled the queue', async () => {
     const { ask, order, release } = busyQueue()
     const all = Array.from({ length: 101 }, (_, i) => ask(`a${i}`, 'a'))
     all.push(ask('b', 'b'), ask('good', 'c', true))
@@ -33,7 +33,7 @@ describe('secrets that wait to be hashed', () => {
     expect(order.filter((one) => !one.startsWith('a'))).toEqual(['good', 'b'])
   })
 
-  it('go on after one that failed', async () => {
+  it('continue after one that failed', async () => {
     const queue = new HashQueue()
     const turn = { network: 'a', wasGood: false }
     const failing = () => Promise.reject(new Error('no'))

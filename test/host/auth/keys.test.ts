@@ -52,7 +52,7 @@ describe('a key', () => {
     expect((await host.send('DELETE', `/auth/v1/keys/${key}`, undefined, 'umbrella')).statusCode).toBe(404)
   })
 
-  it('opens nothing from the moment at which it is removed', async () => {
+  it('is invalid from the moment of its removal', async () => {
     const pair = await made({ scopes: ['read'] })
     expect(await statusOf(pair)).toBe(200)
     expect((await host.send('DELETE', `/auth/v1/keys/${pair.key}`)).statusCode).toBe(204)
@@ -60,7 +60,7 @@ describe('a key', () => {
     expect((await host.send('DELETE', `/auth/v1/keys/${pair.key}`)).statusCode).toBe(404)
   })
 
-  it('expires, and is not made with a time that has passed', async () => {
+  it('expires, and cannot be created with a time in the past', async () => {
     const pair = await made({ scopes: ['read'], expires: clock.now + 10_000 })
     expect(await statusOf(pair)).toBe(200)
     clock.now += 9_999
@@ -122,7 +122,7 @@ describe('a rotation', () => {
     expect(await keys.check(old.key, old.secret)).toBeUndefined()
   })
 
-  it('keeps one of two concurrent secrets, and refuses the other', async () => {
+  it('keeps one of two concurrent secrets, and rejects the other', async () => {
     const { key } = await made({ scopes: ['read'] })
     const answers = await Promise.all([1, 2].map(() => host.send('POST', `/auth/v1/keys/${key}/rotate`, {})))
     const pairs = answers.filter(({ statusCode }) => statusCode === 201).map((one) => one.json<Pair>())
@@ -131,7 +131,7 @@ describe('a rotation', () => {
   })
 })
 
-it('a stored key of the former format has all rights', async () => {
+it('a stored key of the previous format has all rights', async () => {
   const records = openMemory().tenant('_host').collection(KEY_RECORDS)
   const keys = new ApiKeys(records, () => START, 2)
   await keys.add({ key: 'k', secret: 's', tenant: 'acme' })
@@ -146,7 +146,7 @@ it('a stored key of the former format has all rights', async () => {
   await expect(keys.check('k', 's')).rejects.toMatchObject({ code: 'STORE' })
 })
 
-it('a key that was made on SQLite while the host ran is there after a restart', async () => {
+it('a key created on SQLite while the host ran exists after a restart', async () => {
   const data = testFolder()
   let pair: Pair
   {
@@ -237,7 +237,7 @@ describe('a device', () => {
     const again = await enrolled(shipped, { resource: 'meter-1' })
     expect([again.statusCode, again.json<{ error: string }>().error]).toEqual([
       409,
-      expect.stringMatching(/^"meter-1" is enrolled already with the key device-\w{24}; /),
+      expect.stringMatching(/^"meter-1" is already enrolled with the key device-\w{24}; /),
     ])
     await host.send('DELETE', `/auth/v1/keys/${key}`)
     expect((await enrolled(shipped, { resource: 'meter-1' })).statusCode).toBe(201)

@@ -130,19 +130,19 @@ describe('a token of the issuer', () => {
     ['in groups without a role', { groups: ['guests'] }],
     ['with groups of another form', { groups: { admin: true } }],
     ['in the group of provisioning keys', { groups: ['provision'] }],
-  ])('%s is refused, with the claim and the roles', async (_, claims) => {
+  ])('%s is rejected, with the claim and the roles', async (_, claims) => {
     issuer.claims = claims
     const [status, body] = await answerTo('/api/tasks')
     expect([status, body]).toEqual([403, expect.stringContaining('its claim \\"groups\\" names none of device, read')])
   })
 
-  it('for another audience is refused', async () => {
+  it('for another audience is rejected', async () => {
     issuer.audience = 'another'
     expect((await answerTo('/api/tasks'))[0]).toBe(401)
   })
 })
 
-describe('a sign-in at the issuer', () => {
+describe('a login at the issuer', () => {
   async function begun() {
     const { statusCode, headers } = await host.app.inject({
       url: '/auth/v1/oidc/login',
@@ -169,7 +169,7 @@ describe('a sign-in at the issuer', () => {
     expect((await returned(`code=${code}&state=${state}`, cookie)).statusCode, 'again').toBe(401)
   })
 
-  it('that was begun in another browser is refused', async () => {
+  it('that was begun in another browser is rejected', async () => {
     const [mine, theirs] = [await begun(), await begun()]
     const { code, state } = issuer.signIn(theirs.address)
     for (const cookie of [mine.cookie, '', `${theirs.cookie}x`]) {
@@ -177,7 +177,7 @@ describe('a sign-in at the issuer', () => {
     }
   })
 
-  it('that takes longer than ten minutes is refused', async () => {
+  it('that takes longer than ten minutes is rejected', async () => {
     const { address, cookie } = await begun()
     const { code, state } = issuer.signIn(address)
     clock.now += 600_000
@@ -188,7 +188,7 @@ describe('a sign-in at the issuer', () => {
     ['with an identity for another audience', () => (issuer.audience = 'another'), 401],
     ['with an identity of another sign-in', () => (issuer.nonce = 'another'), 401],
     ['of a person without groups', () => (issuer.claims = {}), 403],
-  ])('%s is refused', async (_, change, status) => {
+  ])('%s is rejected', async (_, change, status) => {
     const { address, cookie } = await begun()
     const { code, state } = issuer.signIn(address)
     change()
@@ -196,7 +196,7 @@ describe('a sign-in at the issuer', () => {
     expect([answer.statusCode, answer.headers['set-cookie']]).toEqual([status, undefined])
   })
 
-  it('that the issuer refuses is reported', async () => {
+  it('that the issuer rejects is reported', async () => {
     const { cookie } = await begun()
     const answer = await returned('error=access_denied&state=x', cookie)
     expect([answer.statusCode, answer.body]).toEqual([401, expect.stringContaining('access_denied')])
@@ -210,7 +210,7 @@ describe('options', () => {
     [{ roles: ['shift'] }, '--role: "shift" cannot be used; write group='],
     [{ roles: ['shift=provision'] }, '--role: "shift=provision" cannot be used'],
     [{ roles: ['shift=operate+fly'] }, '--role: "shift=operate+fly" cannot be used'],
-  ])('%j are refused', (given, problem) => {
+  ])('%j are rejected', (given, problem) => {
     expect(() => readConfig({ store: 'memory:', ...given }, {}, [])).toThrow(problem)
   })
 })

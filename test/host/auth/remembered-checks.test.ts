@@ -17,7 +17,7 @@ describe('checks of credentials', () => {
     expect(checks.get('k:s')).toBeUndefined()
   })
 
-  it('are made once for all who come meanwhile', async () => {
+  it('are made once for concurrent requests', async () => {
     const checks = new RememberedChecks(() => 0)
     let made = 0
     const find = async () => {

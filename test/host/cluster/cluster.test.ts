@@ -90,7 +90,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('tokens that are made from the data folder of one are good at both', async () => {
+  it('tokens created from the data folder of one host are valid on both', async () => {
     for (const name of ['one', 'two']) {
       const order = { tenant: theirs, subject: 'me', lifetime: 60 }
       const authorization = `Bearer ${await new Tokens(tokenKey(join(folder, name)), Date.now).issue(order)}`
@@ -99,7 +99,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     }
   })
 
-  it('a key that is made or taken away at the command line is known at each host soon, not after the minute', async () => {
+  it('a key created or removed on the command line takes effect on each host within seconds', async () => {
     const lines: string[] = []
     const terminal = { out: (line: string) => void lines.push(line) }
     const flags = { store: server.url, json: true }
@@ -115,12 +115,12 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     await expect.poll(statuses, { timeout: 10_000 }).toEqual([401, 401])
   })
 
-  it('wrong credentials are refused by any host, and addresses cannot lead elsewhere', async () => {
+  it('wrong credentials are rejected by any host, and addresses cannot lead elsewhere', async () => {
     expect((await ask(hosts[0], 'nobody', '/')).status).toBe(401)
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
 
-  it('a WebSocket at one host reports what is posted at the other, and takes what that one reports', async () => {
+  it('a WebSocket on one host delivers messages posted on the other, and vice versa', async () => {
     const open = async (host: RunningHost, path: string): Promise<WebSocket> => {
       const headers = { authorization: basic(theirs, 's') }
       const socket = new WebSocket(host.url.replace('http', 'ws') + path, { headers })
@@ -140,7 +140,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     }
   })
 
-  it('a client over MQTT is at the host that has its tenant, whichever it comes to, and is one in the deployment', async () => {
+  it('an MQTT client is connected to the host of its tenant through any host, and is unique in the cluster', async () => {
     const connect = (host: RunningHost, clientId: string): Promise<MqttClient> =>
       connectAsync(host.also[0] ?? '', {
         username: theirs,
@@ -179,7 +179,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(socket.bytesRead).toBe(0)
   })
 
-  it('what the owner refuses to a WebSocket is refused at any host', async () => {
+  it('WebSocket frames that the owner rejects are rejected on any host', async () => {
     const answered = new Promise<[number, string]>((resolve, reject) => {
       const socket = new WebSocket(`${hosts[0].url.replace('http', 'ws')}/alarms/nothing-here`, {
         headers: { authorization: basic(theirs, 's') },
@@ -195,7 +195,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
   })
 
   // Holds FENCE-1
-  it('a host that does not know yet that its tenant was taken changes nothing', async () => {
+  it('a host that does not know yet that it lost its tenant cannot write', async () => {
     const store = storage.tenant(mine)
     const before = await store.log('log').bounds(0)
     await takeFence(store, 'tenant', { holder: 'somebody', term: 1_000_000 })
@@ -205,7 +205,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(await store.log('log').bounds(0)).toEqual(before)
   })
 
-  it('figures tell what a host has and hands on', async () => {
+  it('metrics show what a host owns and forwards', async () => {
     const text = await (await fetch(`${hosts[0].url}/metrics`)).text()
     expect(text).toContain('reflexarc_queue_depth{queue="cluster-slots"} 128')
     expect(text).toMatch(/reflexarc_things_total\{thing="cluster-forwarded"\} [1-9]/)
@@ -243,18 +243,18 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ tenants: [{ tenant: mine, partitions: [partition] }] })
   })
 
-  it('what cannot be a host of this cluster says why', async () => {
+  it('a host that cannot join the cluster explains why', async () => {
     const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
-    expect(alone.message).toContain('unless all are started with --cluster')
+    expect(alone.message).toContain('unless all hosts are started with --cluster')
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
     expect(folderOfOthers.message).toContain('differs from the folder of the other hosts of this cluster')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
-    expect(elsewhere.message).toContain('another server answers at')
+    expect(elsewhere.message).toContain('another server responds at')
     const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
     await reader.query({ text: 'create role reader superuser login' })
     await reader.query({ text: 'alter role reader set default_transaction_read_only = on' })
     await reader.close()
     const readOnly = await failureOf(start('eight', { store: server.url.replace('user=tester', 'user=reader') }))
-    expect(readOnly.message).toContain('this server is a copy for reading: connect to the one that may be written')
+    expect(readOnly.message).toContain('this server is a read-only standby: connect to the primary')
   })
 })

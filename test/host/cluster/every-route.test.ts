@@ -79,17 +79,17 @@ const ALIKE: readonly (readonly [string, Asked])[] = [
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
     },
   ],
-  ['a task that is not there', { method: 'GET', path: '/api/tasks/nothing' }],
+  ['a task that does not exist', { method: 'GET', path: '/api/tasks/nothing' }],
   ['a parameter that nobody reads', { method: 'GET', path: '/api/tasks?stroe=1&stroe=2' }],
   ['strict handling', { method: 'GET', path: '/api/tasks?stroe=1', headers: { prefer: 'handling=strict' } }],
-  ['a path that is not there', { method: 'GET', path: '/nowhere' }],
-  ['a method that is not there', { method: 'PATCH', path: '/api/tasks' }],
+  ['a path that does not exist', { method: 'GET', path: '/nowhere' }],
+  ['a method that does not exist', { method: 'PATCH', path: '/api/tasks' }],
   ['a path that cannot be read', { method: 'GET', path: '/api/tasks/%ff' }],
   [
     'a delete without a body that names a type',
     { method: 'DELETE', path: '/api/tasks/nothing', headers: { 'content-type': 'application/json' } },
   ],
-  ['a body of an object that is not there', { method: 'GET', path: '/reflexarc-nothing-here/key' }],
+  ['a body of an object that does not exist', { method: 'GET', path: '/reflexarc-nothing-here/key' }],
   ['a long answer, which comes in pieces', json('POST', '/resources/boiler-1/events?store=false', LONG)],
 ]
 
@@ -166,15 +166,15 @@ async function routesOfOneAlone(): Promise<readonly string[]> {
   return routes
 }
 
-describe('a host of a cluster that has not the tenant', () => {
-  it('has every route that a host alone has', async () => {
+describe('a host of a cluster that does not own the tenant', () => {
+  it('has every route of a single host', async () => {
     const routes = printedRoutes(other.app).map(({ method, url }) => `${method} ${url}`)
     expect(routes.filter((one) => !one.includes(' /cluster/')).toSorted()).toEqual(
       (await routesOfOneAlone()).toSorted(),
     )
   })
 
-  it('hands every request of the tenant to the one that has it, and returns what that one says', async () => {
+  it('forwards every request of the tenant to its owner, and returns the response', async () => {
     const failed: unknown[] = []
     for (const { method, url } of printedRoutes(other.app)) {
       if (OWN.test(url)) continue
@@ -201,31 +201,28 @@ describe('a host of a cluster that has not the tenant', () => {
     expect(failed).toEqual([])
   })
 
-  it.each(ALIKE)(
-    'answers as the one that has it, byte for byte: %s',
-    async (_, { method, path, body = '', headers = {} }) => {
-      const bytes = Buffer.from(body, body === '\u00ff\u00fe' ? 'latin1' : 'utf8')
-      const answerOf = async ({ url }: RunningHost) => {
-        const sized = body === '' ? {} : { 'content-length': String(bytes.length) }
-        // both hosts are called with the same `Host`, which responses may contain
-        const named = {
-          authorization: basic(tenant, 's'),
-          host: 'cluster.example',
-          'x-request-id': 'one',
-          ...headers,
-          ...sized,
-        }
-        const asking = request(url + path, { method, headers: named, agent: false }).end(bytes)
-        const [answer] = (await once(asking, 'response')) as [IncomingMessage]
-        const { date: _date, 'reflexarc-owner': _owner, 'reflexarc-host': _host, ...shown } = answer.headersDistinct
-        const text = Buffer.concat(await answer.toArray()).toString('latin1')
-        return { status: answer.statusCode, reason: answer.statusMessage, shown, text }
+  it.each(ALIKE)('responds like the owner, byte for byte: %s', async (_, { method, path, body = '', headers = {} }) => {
+    const bytes = Buffer.from(body, body === '\u00ff\u00fe' ? 'latin1' : 'utf8')
+    const answerOf = async ({ url }: RunningHost) => {
+      const sized = body === '' ? {} : { 'content-length': String(bytes.length) }
+      // both hosts are called with the same `Host`, which responses may contain
+      const named = {
+        authorization: basic(tenant, 's'),
+        host: 'cluster.example',
+        'x-request-id': 'one',
+        ...headers,
+        ...sized,
       }
-      expect(await answerOf(other)).toEqual(await answerOf(owner))
-    },
-  )
+      const asking = request(url + path, { method, headers: named, agent: false }).end(bytes)
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+      const { date: _date, 'reflexarc-owner': _owner, 'reflexarc-host': _host, ...shown } = answer.headersDistinct
+      const text = Buffer.concat(await answer.toArray()).toString('latin1')
+      return { status: answer.statusCode, reason: answer.statusMessage, shown, text }
+    }
+    expect(await answerOf(other)).toEqual(await answerOf(owner))
+  })
 
-  it('takes every example of the API, and shows what it made as the one that has it', async () => {
+  it('accepts every example of the API, and shows the same results as the owner', async () => {
     const story = new ApiStory(askAt(other), tenant)
     await story.prepare()
     const failed: unknown[] = []
@@ -241,7 +238,7 @@ describe('a host of a cluster that has not the tenant', () => {
     }
   })
 
-  it('begins every stream and opens every socket as the one that has it', async () => {
+  it('begins every stream and opens every socket like the owner', async () => {
     const story = new ApiStory(askAt(other), tenant)
     const headOf = async (host: RunningHost, url: string, accept: string) => {
       const gone = new AbortController()

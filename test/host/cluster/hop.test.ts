@@ -5,7 +5,7 @@ import { Hops } from '../../../src/host/cluster/hop.ts'
 const clock = { now: 1_000_000 }
 const hops = new Hops(Buffer.from('secret of all hosts'), () => clock.now)
 
-it('reports how often a request was handed on, for which term of which slot, and for which client', () => {
+it('contains the number of forwards, the term of the slot, and the client', () => {
   for (const hop of [
     { count: 1, term: 7, slot: 255, address: '2001:db8::1' },
     { count: 2, term: 0, slot: 0, address: '10.0.0.9' },
@@ -22,7 +22,7 @@ it('is signed with HMAC and SHA-256, as hosts of all versions do', () => {
   expect(mark.split('.').at(-1)).toBe(createHmac('sha256', key).update(text).digest('base64url'))
 })
 
-it('is good for one method and address, for a moment, as it was signed', () => {
+it('is valid for one method and address, for a short time', () => {
   const mark = hops.sign('GET', '/a', { count: 1, term: 7, slot: 3, address: '10.0.0.9' })
   const [count, term, slot, ms, , signature] = mark.split('.')
   const client = Buffer.from('10.0.0.8').toString('base64url')

@@ -21,7 +21,7 @@ it('a host of a cluster needs a PostgreSQL and a folder that all share', () => {
   })
 })
 
-it('all that a host of a cluster cannot be is reported at once', () => {
+it('all problems of a cluster host are reported at once', () => {
   const wrong = { cluster: true, store: 'sqlite:', host: '0.0.0.0' }
   expect(problemsOf(wrong).map((problem) => problem.split(':', 1)[0])).toEqual([
     '--cluster',
@@ -33,5 +33,5 @@ it('all that a host of a cluster cannot be is reported at once', () => {
 
 it('addresses of hosts have no path, and are for hosts of a cluster', () => {
   expect(problemsOf({ ...RIGHT, advertise: 'http://10.0.0.1/x' })[0]).toContain('without a path')
-  expect(problemsOf({ advertise: 'http://10.0.0.1' })).toEqual(['--advertise: it is for a host with --cluster'])
+  expect(problemsOf({ advertise: 'http://10.0.0.1' })).toEqual(['--advertise: requires --cluster'])
 })

@@ -41,7 +41,7 @@ async function hostAt(places: TenantLocation[], answer: () => unknown = () => 7)
 }
 
 // Holds PARTCALLS-1
-it('a question goes to the host that has the partition, again when that one has it no more, and is answered once', async () => {
+it('a question goes to the host of the partition, again if that host has lost it, and gets one response', async () => {
   const { url, asked } = await hostAt([{ kind: 'unowned', term: 1 }, HERE])
   const { calls } = await hostAt([
     { kind: 'unowned', term: 1 },
@@ -51,7 +51,7 @@ it('a question goes to the host that has the partition, again when that one has 
   expect(asked).toEqual([QUESTION])
 })
 
-it('a refusal comes back as it is there', async () => {
+it('a rejection returns as it is there', async () => {
   const refusing = await hostAt([HERE], () => {
     throw new AppError('WRONG_STATUS', 'it does not run')
   })
@@ -80,7 +80,7 @@ it('the call of a plug, which has the id of its effect, is made again at the hos
 })
 
 // Holds PARTCALLS-3
-it('what waits for a host that stands still is refused as soon as that counts as gone', async () => {
+it('requests that wait for a stalled host are rejected as soon as the host counts as gone', async () => {
   let isAsked: () => void = () => undefined
   const asked = new Promise<void>((resolve) => (isAsked = resolve))
   const still = await hostAt([HERE], () => {
@@ -109,7 +109,7 @@ it('a partition that is given away does not wait for another that no host has, b
 })
 
 // Holds PARTCALLS-2
-it('a body that another was signed for is not taken', async () => {
+it('a body other than the signed one is rejected', async () => {
   const { url, asked } = await hostAt([HERE])
   const path = '/cluster/partitions?body=of-another'
   const answer = await fetch(url + path, {

@@ -251,7 +251,7 @@ describe('a tenant of four partitions at two hosts', () => {
   })
 
   // Holds PARTITIONS-2
-  it('refuses fewer partitions, and a host that is alone', async () => {
+  it('rejects fewer partitions, and a host that is alone', async () => {
     await expect(raisePartitions(cluster.storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
     expect(await raisePartitions(cluster.storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
     await expect(cluster.start({ cluster: false })).rejects.toThrow('--cluster')

@@ -38,14 +38,14 @@ it('a running task receives what moves to other partitions, and the former host 
 })
 
 // Holds PARTITIONS-1
-it('a host that takes the tenant over each time that it is tried keeps it as it was', async () => {
+it('a host that takes the tenant over during each attempt leaves it unchanged', async () => {
   const storage = await storageWithTask()
   const store = storage.tenant('acme')
   await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })
   const taking = takenOver(storage, Number.POSITIVE_INFINITY)
   await expect(raisePartitions(taking, 'acme', 4)).rejects.toMatchObject({
     code: 'CONFLICT',
-    message: expect.stringContaining('try again when the hosts of the cluster stay the same') as string,
+    message: expect.stringContaining('retry when the hosts of the cluster are stable') as string,
   })
   expect(await readCount(store)).toBe(1)
   const fences = await store.collection(FENCES).find({})

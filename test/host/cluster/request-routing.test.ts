@@ -26,7 +26,7 @@ async function halted(answer: (response: ServerResponse) => void): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-it('a request goes on with its body to who has the tenant, also when that has moved meanwhile', async () => {
+it('a request continues with its body to who has the tenant, also when that has moved meanwhile', async () => {
   const third = await hostAt({ kind: 'here', term: 3 })
   const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
   const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url })
@@ -46,7 +46,7 @@ it('lines that come later have their head at once', async () => {
 })
 
 // Holds ROUTING-1
-it('ROUTING-1: no request goes round', async () => {
+it('ROUTING-1: requests are never forwarded in a circle', async () => {
   const first = await hostAt({ kind: 'here', term: 4 })
   const third = await hostAt({ kind: 'elsewhere', term: 4, url: first.url })
   const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
@@ -78,7 +78,7 @@ it('a host that knows better whose a request is does not wait for the term of an
 })
 
 // Holds ROUTING-2
-it('ROUTING-2: what waits for a host is refused when that counts as gone', async () => {
+it('ROUTING-2: waiting requests are rejected when their host counts as gone', async () => {
   const url = await halted(() => undefined)
   const host = await hostAt({ kind: 'elsewhere', term: 1, url })
   const answering = post(host)
@@ -93,7 +93,7 @@ it('ROUTING-2: what waits for a host is refused when that counts as gone', async
 it.each([
   ['refuses connections', async () => 'http://127.0.0.1:1'],
   ['does not answer', () => halted(() => undefined)],
-])('ROUTING-3: what reads is asked of the next host when one %s', async (_, gone) => {
+])('ROUTING-3: reads go to the next host when one %s', async (_, gone) => {
   const url = await gone()
   const second = await hostAt({ kind: 'here', term: 2 })
   const first = await hostAt({ kind: 'elsewhere', term: 1, url })
@@ -167,7 +167,7 @@ it.each(['GET', 'POST'])('SMALL-2: a %s with half an answer has none', async (me
   )
 })
 
-it('refuses what a host that has too much to answer would have to, and counts it', async () => {
+it('rejects and counts requests to a host with too many open requests', async () => {
   const url = await halted(() => undefined)
   const host = await hostAt({ kind: 'elsewhere', term: 1, url }, 'acme', 1)
   const answering = post(host)
@@ -179,7 +179,7 @@ it('refuses what a host that has too much to answer would have to, and counts it
   await answering
 })
 
-it('a client that goes before its body is whole leaves nothing behind', async () => {
+it('a client that disconnects before its body is complete leaves no state behind', async () => {
   const second = await hostAt({ kind: 'here', term: 1 })
   const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
   const socket = connect(Number(new URL(first.url).port), '127.0.0.1')
@@ -191,7 +191,7 @@ it('a client that goes before its body is whole leaves nothing behind', async ()
 })
 
 // Holds ROUTING-2
-it('ROUTING-2: streams of a host that is gone end, and so do its sockets', async () => {
+it('ROUTING-2: streams of a host that no longer exists end, and so do its sockets', async () => {
   const url = await halted((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(': begun')
@@ -205,7 +205,7 @@ it('ROUTING-2: streams of a host that is gone end, and so do its sockets', async
   expect((await Promise.allSettled(ended)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
 
-it('only hosts that know the secret hand on: whatever else says so is a request as all others', async () => {
+it('only hosts that know the secret can forward: other senders are treated as clients', async () => {
   const second = await hostAt({ kind: 'here', term: 1 })
   const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
   const forged = new Hops(Buffer.from('another secret'), () => 1_000).sign('POST', '/', { count: 2, term: 9 })

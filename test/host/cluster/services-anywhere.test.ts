@@ -92,7 +92,7 @@ it('an object that is put at one host is read at the other, and subscriptions te
   expect(await (await fetch(other.url + script)).json()).toMatchObject({ heard: 1 })
 })
 
-it('guessing a key at one host does not delay its users at the host that has the tenant', async () => {
+it('guessing a key on one host does not delay its users on the host of the tenant', async () => {
   const own = { name: 'closed', version: '1.0.0', runtime: 'web-node24' }
   const code = 'module.exports = async (req, res) => res.json(1)'
   await deployed({ 'webscript.json': JSON.stringify(own), 'index.js': code })
@@ -105,7 +105,7 @@ it('guessing a key at one host does not delay its users at the host that has the
   expect(await call('s', '127.0.0.3')).toBe(200)
 })
 
-it('the next owner opens signed addresses, secrets and webscripts, and goes on with imports', async () => {
+it('the next owner opens signed addresses, secrets and webscripts, and continues with imports', async () => {
   const signed = await client.objects.sign('assets', 'told/a.txt', 'GET')
   await client.objects.put('etl-import', 'upload/a.csv', 'resource,timestamp,level\npump-1,2026-01-01T00:00:00Z,5\n')
   await owner.stop()
@@ -120,7 +120,7 @@ it('the next owner opens signed addresses, secrets and webscripts, and goes on w
   expect(series).toEqual([[Date.parse('2026-01-01T00:00:00Z'), 5]])
 })
 
-it('a bucket and a webscript without an owner are refused as by a single host', async () => {
+it('a bucket and a webscript without an owner are rejected as by a single host', async () => {
   const statuses = async (path: string) => (await fetch(other.url + path)).status
   expect(await statuses('/reflexarc-ws-public-nobody/a.txt')).toBe(403)
   expect(await statuses('/api/v1/nobody/nothing')).toBe(404)

@@ -34,7 +34,7 @@ it('takes what has a short body or none, and nothing that it would have to hand 
 })
 
 // Holds SMALL-1
-it('SMALL-1: holds no more bodies than it has room for', () => {
+it('SMALL-1: holds only bodies for which it has room', () => {
   const small = new SmallRequests(options)
   const one = requestOf('POST', { 'content-length': '65536' })
   const replies: EventEmitter[] = []

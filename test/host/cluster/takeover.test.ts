@@ -56,7 +56,7 @@ describeWithPostgres('hosts of a cluster that come and go', () => {
     await pair.stop()
   })
 
-  it('every acknowledged message is in the state of its task exactly once, and waits and cool-downs go on', async () => {
+  it('every acknowledged message is in the state of its task exactly once, and waits and cool-downs continue', async () => {
     await hosts.addKeys([...TENANTS, WIDE])
     const first = await hosts.start()
     const asked = new Set<MemberProcess>([first, ...(await Promise.all([hosts.start(), hosts.start()]))])

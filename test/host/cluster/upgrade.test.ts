@@ -69,12 +69,12 @@ it('hosts of two versions with one replay number hand over without a loss; a hig
   expect(await counted(third)).toMatchObject({ status: 'running', invocationCount: 5 })
   expect(await ask(third, '/alarm/alarms?source=boiler')).toMatchObject({ alarms: [{ type: 'SEEN', count: 1 }] })
   await expect(start({ version: '1.1.0', replay: 1 })).rejects.toThrow(
-    'this is version 1.1.0 with replay number 1, and the store was last used with 2: start a version that has this number',
+    'this is version 1.1.0 with replay number 1, but the store was last used with 2: start a version with this number',
   )
   await cluster.stop()
 })
 
-it('a host is refused while others with another number are there, and waits for one that only seems to be', async () => {
+it('a host is rejected while others with another number are there, and waits for one that only seems to be', async () => {
   let ms = 1_000_000
   const store = openMemory({ clock: () => ms }).tenant(HOST_TENANT)
   const records = store.collection(HOST_RECORDS)
@@ -91,8 +91,8 @@ it('a host is refused while others with another number are there, and waits for 
     every: () => () => undefined,
   }
   await expect(requireReplay(store, { version: '2.0.0', replay: 2 }, timers)).rejects.toThrow(
-    'the host at http://old runs version 1.0.0 with replay number 1, and this is 2.0.0 with 2: one would not play the log ' +
-      'of the other to the same states; stop all hosts of the other number first, then start this one',
+    'the host at http://old runs version 1.0.0 with replay number 1, and this is version 2.0.0 with replay number 2: the ' +
+      'versions would replay a log to different states; stop all hosts with the other number first, then start this one',
   )
   isBeating = false
   const since = ms

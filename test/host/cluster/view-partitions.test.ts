@@ -79,7 +79,7 @@ it('counts later entries like those inspected, of which some have no task', asyn
   expect(third?.behind.messages).toBe(750)
 })
 
-it('counts what other partitions handed to it and its tasks have not taken', async () => {
+it('counts relayed messages that its tasks have not processed', async () => {
   const { storage } = await cluster()
   const store = storage.tenant('acme')
   await store.log(RELAY_LOG).append(1, [{}, {}, {}])
@@ -88,7 +88,7 @@ it('counts what other partitions handed to it and its tasks have not taken', asy
   expect(tenants[0]?.partitions.map(({ handed }) => handed)).toEqual([0, 2, 0])
 })
 
-it('shows the first hundred tenants, says how many there are besides, and shows any of them by its name', async () => {
+it('shows the first hundred tenants, reports how many there are besides, and shows any of them by its name', async () => {
   const { storage } = await cluster()
   for (let n = 0; n < 102; n += 1)
     await storage.tenant(`t${n}`).collection(PARTITION_COUNTS).put(COUNT_ID, { count: 1 })

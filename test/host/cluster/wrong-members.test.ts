@@ -17,12 +17,14 @@ it('a host that keeps objects elsewhere, has another time and an address without
     () => expect.fail('it should have been refused'),
     (error: unknown) => error as AppError,
   )
-  expect(message).toMatch(/^This host cannot join the cluster: the clock of this machine is (?:59|60)\d{3} ms apart/)
-  expect(message).toContain(
-    `the host at ${cluster.hosts[0]?.url} keeps contents of objects in files, and this one in s3://`,
+  expect(message).toMatch(
+    /^This host cannot join the cluster: the clock of this machine differs by (?:59|60)\d{3} ms from the clock of the database/,
   )
-  expect(message).toContain('give all hosts the same --objects')
-  expect(message).toContain('http://127.0.0.1:1 does not answer')
+  expect(message).toContain(
+    `the host at ${cluster.hosts[0]?.url} stores contents of objects in files, but this host in s3://`,
+  )
+  expect(message).toContain('start all hosts with the same --objects')
+  expect(message).toContain('http://127.0.0.1:1 does not respond')
 })
 
 it('a host is ready for any caller once it is a member, not before', async () => {
@@ -40,13 +42,13 @@ it('a host is ready for any caller once it is a member, not before', async () =>
   expect((await fetch(`${host.url}/health`)).status).toBe(200)
 })
 
-it('a host whose clock is set while it runs goes on, and says it at /health', async () => {
+it('a host whose clock is set while it runs continues, and reports it at /health', async () => {
   let set = 0
   const host = await cluster.start({}, { now: () => Date.now() + set })
   const health = async (): Promise<string> => (await fetch(`${host.url}/health`)).text()
   expect(await health()).not.toContain('apart')
   set = 5_000
-  await expect.poll(health, { timeout: 20_000 }).toContain('ms apart from that of the database; set both by')
+  await expect.poll(health, { timeout: 20_000 }).toContain('ms from the clock of the database; synchronize both with')
   const answer = await fetch(`${host.url}/`, { headers: { authorization: basic('root', 's') } })
   expect(answer.status).toBe(200)
   set = 0

@@ -76,7 +76,7 @@ describe('the demo plant', () => {
     expect(await idsOf(third)).toEqual([])
   })
 
-  it('leaves nothing when it is removed, and what others made stays', async () => {
+  it('leaves nothing when it is removed, and other data stays', async () => {
     const plant = await opened()
     await plant.resources.resources.create({ id: 'mine' })
     await plant.rules.templates.copy('demo-overheating', 'my-template')

@@ -80,7 +80,7 @@ function bench(storage: Storage = openMemory()): Bench {
 }
 
 describe('a write with an idempotency key', () => {
-  it('is done once, and its repetition has the first answer', async () => {
+  it('is executed once, and its repetition gets the first response', async () => {
     const { post, done } = bench()
     const first = await post('/things')
     const again = await post('/things')
@@ -110,7 +110,7 @@ describe('a write with an idempotency key', () => {
   })
 
   // Holds IDEMPOTENCY-1
-  it('waits while the first one is under way', async () => {
+  it('waits while the first one is in progress', async () => {
     const { post, done, release } = bench()
     const all = Promise.all([post('/slow'), post('/slow'), post('/slow')])
     await expect.poll(done).toBe(1)
@@ -122,14 +122,14 @@ describe('a write with an idempotency key', () => {
   })
 
   // Holds IDEMPOTENCY-2
-  it('leaves its key free when it was refused, or the store was away', async () => {
+  it('leaves its key free when it was rejected, or the store was unavailable', async () => {
     const { post, done } = bench()
     expect([(await post('/refused')).statusCode, (await post('/refused')).statusCode]).toEqual([400, 400])
     expect([(await post('/away')).statusCode, (await post('/away')).statusCode]).toEqual([503, 503])
     expect(done()).toBe(4)
   })
 
-  it('that failed inside is not carried out again by POST and PATCH, and is by PUT', async () => {
+  it('that failed inside is not executed again by POST and PATCH, and is by PUT', async () => {
     const { post, done } = bench()
     for (const [method, status, count] of [
       ['POST', 409, 1],
@@ -143,7 +143,7 @@ describe('a write with an idempotency key', () => {
     }
   })
 
-  it('that was answered too late is not carried out again', async () => {
+  it('with a late response is not executed again', async () => {
     const { post, done, release } = bench()
     expect((await post('/late')).statusCode).toBe(503)
     const again = post('/late')
@@ -152,7 +152,7 @@ describe('a write with an idempotency key', () => {
     expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('read the current state'), 1])
   })
 
-  it('of which the answer is too large says so', async () => {
+  it('with a response that is too large reports that', async () => {
     const { post, done } = bench()
     expect((await post('/large')).statusCode).toBe(200)
     const { statusCode, body } = await post('/large')
@@ -167,7 +167,7 @@ describe('a write with an idempotency key', () => {
     expect(JSON.stringify(await storage.tenant('one').collection(ANSWER_KEYS).find({}))).not.toContain('hush')
   })
 
-  it('has its answer for a day, also from the next host', async () => {
+  it('keeps its response for a day, even on the next host', async () => {
     const storage = openMemory()
     await bench(storage).post('/things')
     const { post, clock, done } = bench(storage)
@@ -177,7 +177,7 @@ describe('a write with an idempotency key', () => {
     expect(done()).toBe(1)
   })
 
-  it.each(['', 'k'.repeat(1_001)])('is refused with a key that is empty or endless', async (key) => {
+  it.each(['', 'k'.repeat(1_001)])('is rejected with an empty or too long key', async (key) => {
     const { post, done } = bench()
     const { statusCode, body } = await post('/things', {}, { key })
     expect([statusCode, body, done()]).toEqual([400, expect.stringContaining('send 1 to 1000 characters'), 0])
@@ -192,7 +192,7 @@ describe('a write with an idempotency key', () => {
 })
 
 describe('keys that are kept', () => {
-  it('go after a day', async () => {
+  it('are removed after a day', async () => {
     const store = openMemory().tenant('one')
     const answers = new KeptAnswers(store, 0)
     await answers.begin('old', 'p', 0, false)

@@ -63,7 +63,7 @@ describe('callURL on Node', () => {
     expect(seen[0]?.headers.host).toBe(`a.example:${port}`)
   })
 
-  it('asks the resolver of the system when no other is given', async () => {
+  it('uses the resolver of the system by default', async () => {
     const { port } = await serve((_, response) => response.end('here'))
     const transport = nodeTransport({ allow: ['localhost'] })
     const ran = await runPlugLater(createCallUrl({ transport }), {
@@ -109,7 +109,7 @@ describe('callURL on Node', () => {
     expect(loop.seen).toHaveLength(6)
   })
 
-  it('is not led astray by a name that means another address each time it is asked', async () => {
+  it('is not deceived by a name that resolves to another address each time', async () => {
     const { port, seen } = await serve((_, response) => response.end('inside'))
     const answers = [['93.184.216.34'], ['127.0.0.1']]
     const asked: string[] = []
@@ -133,7 +133,7 @@ describe('callURL on Node', () => {
 })
 
 describe('the transport', () => {
-  it('never connects to the metadata of a cloud, though its name is allowed and was public when it was checked', async () => {
+  it('never connects to cloud metadata, even if its name is allowed and was public when checked', async () => {
     const transport = nodeTransport({ allow: ['a.example', '0.0.0.0/0'] })
     for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254'])
       await expect(transport.send(outbound(80, { address }))).rejects.toThrow('cloud metadata address')
@@ -179,7 +179,7 @@ describe('the transport', () => {
     )
   })
 
-  it('takes no compressed answer and no change of protocol, and fails where no server listens', async () => {
+  it('accepts no compressed answer and no change of protocol, and fails where no server listens', async () => {
     const packed = await serve((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'))
     const transport = through({ allow: ['a.example'] })
     await expect(transport.send(outbound(packed.port))).rejects.toThrow('compressed')

@@ -26,7 +26,7 @@ const request = (url: string, given: Partial<RemoteRequest> = {}): RemoteRequest
 })
 const allowing = remoteModels(nodeTransport({ allow: ['127.0.0.1'] }))
 
-it('asks a server, and returns its answer', async () => {
+it('calls a server, and returns its response', async () => {
   const { status, body } = await allowing(request(`${server.url}/v1/models/sum`))
   expect([status, JSON.parse(body)]).toMatchObject([200, { ready: true }])
 })
@@ -44,13 +44,13 @@ it.each<[string, string, RegExp]>([
   expect(server.seen).toEqual([])
 })
 
-it('follows no redirect', async () => {
+it('does not follow redirects', async () => {
   server.instead = () => ({ status: 307, headers: { location: 'http://169.254.169.254/' } })
   expect(await allowing(request(server.url))).toMatchObject({ status: 307 })
   server.instead = () => undefined
 })
 
-it('says that nothing was sent when no server listens', async () => {
+it('reports that nothing was sent when no server listens', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as AddressInfo
@@ -73,7 +73,7 @@ it.each<[string, () => 'drop' | Promise<never>, Partial<RemoteRequest>, string]>
   server.instead = () => undefined
 })
 
-it('waits no longer for a name than for an answer', async () => {
+it('applies its deadline to name resolution too', async () => {
   const silent = remoteModels(nodeTransport({ resolve: () => new Promise(() => undefined) }))
   await expect(silent(request('http://heat.example', { timeoutMs: 1 }))).rejects.toMatchObject({ code: 'REMOTE_LATE' })
 })

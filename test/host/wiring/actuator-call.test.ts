@@ -18,7 +18,7 @@ const valve = (version: string): Plug =>
 const call = { name: 'valve', version: 'latest', properties: { angle: 45 }, resource: 'p1', hops: 0, id: 'command-1' }
 
 describe('a call of an actuator', () => {
-  it('takes the newest version when the latest is asked for, and the one that is named otherwise', async () => {
+  it('takes the newest version when the latest is requested, and the one that is named otherwise', async () => {
     const rules = await bench({ plugs: [valve('1.0.0'), valve('1.10.0'), valve('1.9.0')] })
     const actuators = actuatorCall('acme', () => rules.service)
     expect(await actuators.run(call)).toMatchObject({ version: '1.10.0', success: true, message: 'turned' })
@@ -26,7 +26,7 @@ describe('a call of an actuator', () => {
     await rules.close()
   })
 
-  it('runs for the resource, says how many rules led to it, and has ids of its command', async () => {
+  it('runs for the resource, reports how many rules led to it, and has ids of its command', async () => {
     const rules = await bench({ plugs: [valve('1.0.0')] })
     const actuators = actuatorCall('acme', () => rules.service)
     for (const hops of [0, 3]) {
@@ -37,7 +37,7 @@ describe('a call of an actuator', () => {
     await rules.close()
   })
 
-  it('that fails is an outcome, and one that is not there is reported', async () => {
+  it('that fails is an outcome, and one that does not exist is reported', async () => {
     const rules = await bench({ plugs: [valve('1.0.0')] })
     const actuators = actuatorCall('acme', () => rules.service)
     const failed = await actuators.run({ ...call, properties: { angle: 91 } })

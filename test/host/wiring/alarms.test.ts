@@ -45,7 +45,7 @@ describe('the port of alarms', () => {
     expect(await port.latest('nobody')).toBeUndefined()
   })
 
-  it('finds by filters, with histories where they are asked for', async () => {
+  it('finds by filters, with histories where they are requested', async () => {
     await alarms.api.raise(alarmOf())
     await alarms.api.raise(alarmOf({ type: 'COLD' }))
     expect(await port.find({ type: ['COLD', 'ICE'], status: ['ACTIVE'] })).toMatchObject({
@@ -61,7 +61,7 @@ describe('the port of alarms', () => {
     expect(await port.update(id, { severity: 'CRITICAL' }, cause)).toMatchObject({ severity: 'CRITICAL' })
   })
 
-  it('says that no service of alarms exists', async () => {
+  it('reports that no service of alarms exists', async () => {
     await expect(alarmPort('acme', () => undefined).latest('r')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })
@@ -75,7 +75,7 @@ describe('the engine as alarms see it', () => {
   })
 })
 
-describe('the book of causes', () => {
+describe('the record of causes', () => {
   it('is what the rules explain of the node', async () => {
     const explain = async (...asked: unknown[]) => ({ asked })
     const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as InternalRules

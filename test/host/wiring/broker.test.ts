@@ -58,7 +58,7 @@ function cause(effect: string, hops = 1): Cause {
   return { task: 't', node: 'n', effect, hops }
 }
 
-describe('what plugs ask of the broker', () => {
+describe('calls of the broker by plugs', () => {
   it('is stored, and read at once', async () => {
     await data.post('r', { t: 21 }, BOTH, cause('1'))
     expect(await data.latest('r')).toEqual([{ metric: 't', time: NOW, value: 21 }])
@@ -90,7 +90,7 @@ describe('what plugs ask of the broker', () => {
     expect(await Promise.all(found)).toEqual([[{ metric: 't', time: NOW, value: 21 }], [{ t: 21, timestamp: NOW }], 21])
   })
 
-  it('does not wait for a post that was refused', async () => {
+  it('does not wait for a post that was rejected', async () => {
     const settled = (effect: string, hops: number) =>
       Promise.allSettled([data.post('r', { t: 21 }, BOTH, cause(effect, hops))])
     const refused = settled('1', 17)
@@ -114,7 +114,7 @@ describe('what plugs ask of the broker', () => {
     await expect(data.post('r', { t: 22 }, BOTH, cause('1'))).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  it('refuses what a task did too late to a resource, message or command, and after a restart too', async () => {
+  it('rejects what a task did too late to a resource, message or command, and after a restart too', async () => {
     const at = (input: number): Cause => cause(`t/1/${input}/0`)
     await data.post('r', { t: 2 }, BOTH, at(2))
     await data.command('r', { name: 'open' }, at(4))
@@ -150,7 +150,7 @@ describe('what plugs ask of the broker', () => {
     await expect(data.series([] as never)).rejects.toThrow('one series at a time')
   })
 
-  it('is refused while no broker is served', async () => {
+  it('is rejected while no broker is served', async () => {
     await expect(dataPort('acme', () => undefined).latest('r')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })

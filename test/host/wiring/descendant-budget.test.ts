@@ -23,7 +23,7 @@ const TOO_LARGE = expect.objectContaining({ code: 'TOO_LARGE' }) as unknown
 
 describe('the budget of a root', () => {
   // Holds DESCEND-1
-  it('is its own, and what the rules of the root itself make is never refused', () => {
+  it('is its own, and what the rules of the root itself make is never rejected', () => {
     const { budget } = opened()
     for (let i = 0; i < 2 * MOST; i++) budget.take(causeOf('a', 1), 'boiler')
     expect(() => budget.take(causeOf('a', 2), 'boiler')).toThrow(TOO_LARGE)
@@ -33,7 +33,7 @@ describe('the budget of a root', () => {
     expect(budget.refused).toBe(2)
   })
 
-  it('is whole again after a while, for a task that goes on by itself', () => {
+  it('is whole again after a while, for a task that continues on its own', () => {
     const { budget, clock } = opened()
     for (let i = 0; i < MOST; i++) budget.take(causeOf('a'), 'boiler')
     clock.now = 599_999
@@ -65,7 +65,7 @@ describe('a loop', () => {
       }
     }
     refuse()
-    const loop = 'tenant acme: rules set each other off over resource boiler: n of task t0, n of task t1'
+    const loop = 'tenant acme: rules trigger each other through resource boiler: n of task t0, n of task t1'
     expect(budget.loops()).toEqual([loop])
     expect(warned).toEqual([expect.stringContaining(loop)])
     clock.now = 59_999
@@ -88,7 +88,7 @@ describe('a loop', () => {
 
 describe('a port within a budget', () => {
   // Holds DESCEND-2
-  it('counts results, and does not forward what it refuses', async () => {
+  it('counts results, and does not forward what it rejects', async () => {
     const { budget } = opened()
     let posts = 0
     const data: Pick<DataPort, 'post' | 'command'> = {

@@ -56,7 +56,7 @@ describe('managed tasks over rules', () => {
     await rules.close()
   })
 
-  it('are removed though they run, and one that is gone is not an error', async () => {
+  it('are removed though they run, and one that no longer exists is not an error', async () => {
     const { rules, tasks } = await withTemplate()
     await tasks.make(wanted('p1'))
     const [found] = await tasks.of(['p1'])
@@ -66,7 +66,7 @@ describe('managed tasks over rules', () => {
     await rules.close()
   })
 
-  it('are refused with the reason when the template cannot be used', async () => {
+  it('are rejected with the reason when the template cannot be used', async () => {
     const { rules, tasks } = await withTemplate()
     await expect(tasks.make({ ...wanted('p1'), templateName: 'other' })).rejects.toThrow('No template with name other')
     await expect(tasks.make(wanted('p1', 'k', { type: 'scheduled', cron: 'never' }))).rejects.toMatchObject({

@@ -17,7 +17,7 @@ function port(api: Partial<ModelsApi>, endpoints: readonly string[] = ['predict'
 const ASKED = { model: 'm', features: [1] }
 const predicting = (prediction: never) => port({ predict: () => Promise.resolve({ predictions: [prediction] }) }).port
 
-describe('what rules ask of models', () => {
+describe('calls of models by rules', () => {
   it('is asked as the engine, for the tenant', async () => {
     const bodies: unknown[] = []
     const predict = (...given: unknown[]) => {
@@ -62,7 +62,7 @@ describe('what rules ask of models', () => {
     ])
   })
 
-  it('says when this host has no models, and when an answer has no class', async () => {
+  it('reports when this host has no models, and when an answer has no class', async () => {
     await expect(modelPort('acme', () => undefined).predict(ASKED)).rejects.toMatchObject({ code: 'CLOSED' })
     await expect(predicting([['x']] as never).classify(ASKED)).rejects.toThrow('instead of a probability')
   })

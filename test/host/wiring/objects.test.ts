@@ -6,7 +6,7 @@ import { SubscriptionsWorld, TENANT } from '../../services/objects/subscriptions
 const cause = { task: 't', node: 'n', effect: 't/1/1/0', hops: 1, root: 'r' }
 
 describe('the port of objects', () => {
-  it('reads text of the tenant, reports what is not there, and refuses what is too large or no text', async () => {
+  it('reads text of the tenant, reports what does not exist, and rejects what is too large or no text', async () => {
     const host = await new SubscriptionsWorld().host()
     const port = objectPort(TENANT, () => host.objects)
     await host.put('a/b.json', '{"most":5}')

@@ -25,7 +25,7 @@ describe('a patient port', () => {
     expect([calls, pauses.length]).toEqual([['hot', 'hot', 'hot'], 2])
   })
 
-  it('passes every other refusal on, and checks at once', async () => {
+  it('passes every other rejection on, and checks at once', async () => {
     const port = {
       get: async () => Promise.reject(new AppError('NOT_FOUND', 'none')),
       check: () => ['wrong'],

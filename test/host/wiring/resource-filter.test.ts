@@ -18,7 +18,7 @@ describe('resources that a filter of tasks means', () => {
     expect(await find({ type: 'pump', expression: 'floor:1' }, 100)).toEqual(['p1'])
   })
 
-  it('are found page by page, and no more than are asked for', async () => {
+  it('are found page by page, and no longer than are requested', async () => {
     await using b = await bench()
     const ids = Array.from({ length: 120 }, (_, i) => `r${String(i).padStart(3, '0')}`)
     for (const id of ids) await b.api.resources.create({ id, resourceTypeId: 'many' })
@@ -27,7 +27,7 @@ describe('resources that a filter of tasks means', () => {
     expect(await find({ type: 'many' }, 110)).toHaveLength(110)
   })
 
-  it('are refused with an expression that cannot be read', async () => {
+  it('are rejected with an expression that cannot be read', async () => {
     await using b = await bench()
     await expect(resourceFinder('acme', b.service).find({ expression: 'floor:(' }, 10)).rejects.toMatchObject({
       status: 400,

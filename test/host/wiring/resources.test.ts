@@ -4,7 +4,7 @@ import { bench } from '../../services/resources/support/bench-of-resources.ts'
 
 const cause = (hops: number) => ({ task: 't', node: 'n', effect: 'e', hops })
 
-describe('what plugs ask of resources', () => {
+describe('calls of resources by plugs', () => {
   it('is answered with inherited values', async () => {
     await using b = await bench()
     await b.api.types.create({ id: 'pump', maker: 'Acme' })
@@ -23,7 +23,7 @@ describe('what plugs ask of resources', () => {
     expect(last).toMatchObject({ change: 'updated', userId: 'system/engine' })
   })
 
-  it('refuses a change that seventeen rules in a row led to', async () => {
+  it('rejects a change that seventeen rules in a row led to', async () => {
     await using b = await bench()
     const port = resourcePort('acme', () => b.service)
     await port.patch('p1', { n: 1 }, cause(16))
@@ -31,7 +31,7 @@ describe('what plugs ask of resources', () => {
     expect((await b.api.resources.get('p1')).value).toMatchObject({ n: 1 })
   })
 
-  it('refuses a change that came too late, and makes one that comes again once', async () => {
+  it('rejects a change that came too late, and makes one that comes again once', async () => {
     await using b = await bench()
     const at = (input: number) => ({ ...cause(1), effect: `t/1/${input}/0` })
     const port = resourcePort('acme', () => b.service)
@@ -57,9 +57,9 @@ describe('what plugs ask of resources', () => {
     await expect(port.find({ lat: 'north' })).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('is refused where no resources are served', async () => {
+  it('is rejected where no resources are served', async () => {
     const port = resourcePort('acme', () => undefined)
-    await expect(port.get('p1')).rejects.toThrow('this host serves no resources')
+    await expect(port.get('p1')).rejects.toThrow('this host does not serve resources')
     await expect(port.find({})).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })

@@ -83,7 +83,7 @@ const bytesOf = (json: string): Uint8Array => new TextEncoder().encode(json)
 const OPERATIONS: Readonly<Record<string, (runs: DirectRuns) => unknown>> = {
   'a simulation': (runs) => runs.simulate(stored, { rule: LOGS, messages, resource: 'boiler', explain: 'acts' }),
   'a simulation of a stored template': (runs) => runs.simulate(stored, { template: 'logs', messages }),
-  'a simulation of a template that is not there': (runs) => runs.simulate(stored, { template: 'gone', messages }),
+  'a simulation of a template that does not exist': (runs) => runs.simulate(stored, { template: 'gone', messages }),
   'a simulation with a script': (runs) => {
     const rule = ruleOf({ name: 'log', properties: {} }, SCRIPT)
     return runs.simulate(stored, { rule, messages, resource: 'boiler', seed: 4 })
@@ -116,7 +116,7 @@ const OPERATIONS: Readonly<Record<string, (runs: DirectRuns) => unknown>> = {
   'a call that is long': (runs) => runs.call('actions', 'log', undefined, bytesOf('{"properties":{"message":"a"}}')),
   'a call that asks a service': (runs) => runs.call('sensors', 'getMetadata', undefined, { resource: 'boiler' }),
   'a call that a service rejects': (runs) => runs.call('sensors', 'getMetadata', undefined, { resource: 'gone' }),
-  'a call of a plug that is not there': (runs) => runs.call('actions', 'none', undefined, {}),
+  'a call of a plug that does not exist': (runs) => runs.call('actions', 'none', undefined, {}),
   'a check': (runs) => runs.check({ name: 't', ...LOGS }, {}),
   'a check of a wrong template': (runs) => runs.check({ name: 't', sensors: [{ label: 'a', name: 'nope' }] }, {}),
   'the variables of a graph': (runs) =>
@@ -145,7 +145,7 @@ async function outcome(operation: (runs: DirectRuns) => unknown, runs: DirectRun
 }
 
 describe('work in a thread', () => {
-  it.each(Object.entries(OPERATIONS))('comes to what it comes to here: %s', async (_name, operation) => {
+  it.each(Object.entries(OPERATIONS))('has the same result as in this thread: %s', async (_name, operation) => {
     const wanted = await outcome(operation, here)
     expect(wanted).toBeDefined()
     expect(await outcome(operation, there)).toEqual(wanted)

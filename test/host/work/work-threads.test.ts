@@ -58,13 +58,13 @@ function timersThatFire(which: (ms: number) => boolean, most = 4): WorkThreads {
 
 describe('a script in a thread', () => {
   it.each(some([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS]).map((source) => [source]))(
-    'comes to what it comes to in the process: %s',
+    'has the same result as in this process: %s',
     async (source) => {
       expect(await seen(source, inThread)).toEqual(await seen(source, inProcess))
     },
   )
 
-  it('leaves the loop to others while it is under way', async () => {
+  it('leaves the loop to others while it is in progress', async () => {
     // starts the thread
     await seen('return 1', inThread)
     const order: string[] = []
@@ -91,7 +91,7 @@ describe('a script in a thread', () => {
     let fires = true
     await using mine = disposable(timersThatFire((ms) => ms === 10_000 && fires))
     const sandbox = new Sandbox(undefined, scriptInterpreter(mine.threads))
-    const text = 'the script was stopped, because it needs too many steps'
+    const text = 'the script was stopped, because it takes too many steps'
     expect(await seen('for (;;);', sandbox)).toEqual({ code: 'TOO_LARGE', message: text, lines: [] })
     expect(mine.threads.running).toBe(0)
     fires = false
@@ -106,7 +106,7 @@ describe('a script in a thread', () => {
     expect(mine.threads.running).toBe(0)
   })
 
-  it('keeps no process alive when it is over', () => {
+  it('keeps no process alive when it has ended', () => {
     const program = `
 import { WorkThreads } from './src/host/work/work-threads.ts'
 const threads = new WorkThreads({ later: () => () => undefined })
@@ -132,7 +132,7 @@ console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
     },
   )
 
-  it('is refused when its host stops, before and after', async () => {
+  it('is rejected when its host stops, before and after', async () => {
     const mine = timersThatFire(() => false)
     const sandbox = new Sandbox(undefined, scriptInterpreter(mine))
     const runs = [1, 2, 3].map(() => seen('for (;;);', sandbox))

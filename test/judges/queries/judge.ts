@@ -1,6 +1,6 @@
 /**
  * Holds random queries against pandas and SciPy, which judge.py asks: `npm run judge:queries -- [cases] [--record file]`.
- * The Python of the judge is a virtual environment in the user's cache, made when it is not there. It ends with 1 when a
+ * The Python of the judge is a virtual environment in the user's cache, made when it does not exist. It ends with 1 when a
  * cell differs by more than 1e-9 and no row of the table in judge.py explains it.
  */
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /** Carries a case out by the query service, over a store in memory. */
 import type { RowSet } from '../../../src/services/queries/contract.ts'
-import { createQueriesService } from '../../../src/services/queries/service.ts'
+import { Queries } from '../../../src/services/queries/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { JudgedCase } from './random-queries.ts'
 
@@ -15,7 +15,7 @@ export async function runCase({ series, query }: JudgedCase): Promise<JudgedRows
       await storage.tenant('t').series.append({ samples: [{ resource: 'r', metric, time, value }] })
     }
   }
-  const { execute } = createQueriesService({ store: storage.tenant('t'), now: () => 0 }).as({
+  const { execute } = new Queries({ store: storage.tenant('t'), now: () => 0 }).as({
     tenant: 't',
     user: 'judge',
   })

@@ -140,7 +140,7 @@ def start(_, host):
     expect(await pool.call(program, 'x', {})).toBe('forked')
     // the program, what waits for it, and its helper
     await expect.poll(living, { timeout: PATIENCE }).toBe(before + 3)
-    expect(lines).toContain('1 of its processes outlived their calls and were ended')
+    expect(lines).toContain('1 of its processes outlived their calls and were killed')
     expect(await pool.call(program, 'x', {})).toBe('forked')
     await pool.release(program.key)
     await expect.poll(living, { timeout: PATIENCE }).toBe(before)

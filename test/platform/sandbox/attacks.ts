@@ -17,10 +17,10 @@ const DENIED = /Access to this API has been restricted/
 const HIDDEN = /Access to this API has been restricted|ENOENT|No such file|Cannot find module/
 const NO_NETWORK = /ENETUNREACH|fetch failed|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ETIMEOUT|EADDRNOTAVAIL|unreachable/
 const READ_ONLY = /Access to this API has been restricted|requires full fs.read|EROFS|EACCES|ERR_ACCESS_DENIED/
-const SLOW = /did not answer within/
-const ENDED = /it ended with code|it was ended by/
+const SLOW = /did not respond within/
+const ENDED = /it exited with code|it was killed by/
 const TOGETHER = /exceeded its limit of 128 MiB of memory in total/
-const PROTOCOL = /it broke the protocol/
+const PROTOCOL = /it violated the protocol/
 
 /** Attacks that meet the same, by their names. */
 const meeting = (
@@ -177,21 +177,21 @@ export const NODE_ATTACKS: readonly Attack[] = [
     { isFatal: true },
   ),
   ...meeting(
-    /allocation failed|Failed to allocate|it ended|it was ended/i,
+    /allocation failed|Failed to allocate|it exited|it was killed/i,
     {
       'fills memory with buffers': `const all = []; for (;;) all.push(Buffer.alloc(1e7, 1))`,
     },
     { isFatal: true },
   ),
   ...meeting(
-    /Invalid string length|it ended|it was ended/,
+    /Invalid string length|it exited|it was killed/,
     {
       'makes a text that is too long': `let s = 'x'; for (;;) s += s + Math.random()`,
     },
     { isFatal: true },
   ),
   ...meeting(
-    /restricted|it ended|it was ended/,
+    /restricted|it exited|it was killed/,
     {
       aborts: `process.abort()`,
     },
@@ -206,7 +206,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
   ),
   // On a busy machine it may reach the bound of its memory first, which the system tells by a signal.
   ...meeting(
-    /printed more than|it was ended by SIG/,
+    /printed more than|it was killed by SIG/,
     {
       'floods its errors': `for (;;) { process.stderr.write('x'.repeat(65536)); await new Promise(setImmediate) }`,
     },
@@ -214,7 +214,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
   ),
   // As with its errors.
   ...meeting(
-    /sent more than|it was ended by SIG/,
+    /sent more than|it was killed by SIG/,
     {
       'floods its log': `for (;;) { console.log('x'.repeat(1000)); await null; if (Math.random() < 0.01) await new Promise(setImmediate) }`,
     },
@@ -233,7 +233,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
     { isFatal: true },
   ),
   ...meeting(
-    /it ended|it was ended|did not answer/,
+    /it ended|it was killed|did not respond/,
     {
       'closes the channel': `fs.closeSync(3); await new Promise(() => {})`,
     },
@@ -324,7 +324,7 @@ export const PYTHON_ATTACKS: readonly Attack[] = [
     { isFatal: true },
   ),
   ...meeting(
-    /unavailable|not permitted|did not answer|it broke|it ended/,
+    /unavailable|not permitted|did not respond|it violated|it exited/,
     {
       'is a fork bomb': `while True: os.fork()`,
     },

@@ -124,8 +124,8 @@ describe('a program', () => {
     await until(() => pool.state('p').open === 3)
     pass(100)
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
-      'AppError: it did not answer within 100 ms',
-      'AppError: it did not answer within 100 ms',
+      'AppError: it did not respond within 100 ms',
+      'AppError: it did not respond within 100 ms',
     ])
     // what it answers after its time is no fault, and it has answered the ping before this
     await pool.call(programOf('p'), 'let go', 0)
@@ -149,10 +149,10 @@ describe('a program', () => {
     const later = pool.call(programOf('p'), 'echo', 1).catch(messageOf)
     expect(pool.state('p').open).toBe(1)
     pass(2_000)
-    expect(await later).toContain('it ended once, because it did not answer a ping')
+    expect(await later).toContain('it ended once, because it did not respond to a ping')
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
-      'AppError: it did not answer within 100 ms',
-      'AppError: it did not answer a ping within 2000 ms, after one of its calls did not answer within 100 ms',
+      'AppError: it did not respond within 100 ms',
+      'AppError: it did not respond to a ping within 2000 ms, after one of its calls did not end within 100 ms',
     ])
   })
 
@@ -303,18 +303,20 @@ describe('the pool', () => {
   it('holds back what crashes, for longer each time, and says why', async () => {
     const { pool, pass } = poolOf({ idleMs: 1e9 })
     const program = programOf('p')
-    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it exited with code 7')
     await until(() => pool.state('p').processes === 0)
-    expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100, lastEnd: 'it ended with code 7' })
-    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; retry in')
+    expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100, lastEnd: 'it exited with code 7' })
+    await expect(pool.call(program, 'echo', 1)).rejects.toThrow(
+      'it ended once, because it exited with code 7; retry in',
+    )
     pass(100)
-    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it exited with code 7')
     await until(() => pool.state('p').processes === 0)
     expect(pool.state('p')).toMatchObject({ crashes: 2, startsIn: 200 })
     pass(200)
     expect(await pool.call(program, 'echo', 1)).toBe(1)
     expect(pool.state('p').crashes).toBe(0)
-    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it exited with code 7')
     await until(() => pool.state('p').processes === 0)
     expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100 })
   })

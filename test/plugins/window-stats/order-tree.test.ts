@@ -49,7 +49,7 @@ describe('an order tree', () => {
     expect(percentileOf(tree, percent)).toBeCloseTo(value, 12)
   })
 
-  it('stays shallow when numbers come in order', () => {
+  it('stays shallow for numbers in order', () => {
     const tree = emptyTree()
     for (let i = 0; i < 20_000; i++) insert(tree, i)
     const depth = (node: number): number =>
@@ -57,7 +57,7 @@ describe('an order tree', () => {
     expect(depth(tree.root)).toBeLessThan(60)
   })
 
-  it('uses places again', () => {
+  it('reuses slots', () => {
     const tree = emptyTree()
     for (let i = 0; i < 1000; i++) {
       insert(tree, i)

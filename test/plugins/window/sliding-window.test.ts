@@ -33,7 +33,7 @@ describe('a sliding window', () => {
     )
   })
 
-  it('does not drift: after a million numbers of very different size the small ones count in full', () => {
+  it('does not drift: after a million numbers of very different sizes small ones count fully', () => {
     const window = emptyWindow()
     for (let i = 0; i < 100_000; i++) {
       pushTo(window, i, i < 50_000 ? 1e15 : 0.1)

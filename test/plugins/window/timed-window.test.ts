@@ -65,7 +65,7 @@ class Rescan {
 }
 
 describe('a window over numbers with times of their own', () => {
-  it('holds what a rescan in the order of times holds, in whatever order numbers come, also after a restart', () => {
+  it('contains the same as a rescan in order of time, for numbers in any order, even after a restart', () => {
     fc.assert(
       fc.property(reach, steps, (given, all) => {
         let timed = timedWindow()
@@ -101,7 +101,7 @@ describe('a window over numbers with times of their own', () => {
     )
   })
 
-  it('ends at the newest time, and moves on with the clock only while nothing comes', () => {
+  it('ends at the newest time, and advances with the clock only without new numbers', () => {
     const timed = timedWindow()
     const minute: WindowReach = { samples: Infinity, duration: 60_000, lateness: Infinity }
     expect(endOf(timed, 5)).toBe(5)
@@ -113,7 +113,7 @@ describe('a window over numbers with times of their own', () => {
     expect(letGo(timed, endOf(timed, 3_665_000), minute)).toEqual([1, 2])
   })
 
-  it('goes on from a window whose numbers had the time at which they came', () => {
+  it('continues from a window whose numbers had the time at which they came', () => {
     const { window } = timedWindow()
     expect(timedWindow(window)).toEqual({ window, newest: null, came: 0, late: 0 })
   })

@@ -69,7 +69,7 @@ describe('raising an alarm', () => {
     expect((await raise(more)).id).not.toBe(first.id)
   })
 
-  it('with the same key of its own is a repeat, whatever its source and type', async () => {
+  it('with the same deduplication key is a repeat, whatever its source and type', async () => {
     await raise({ dedupKey: 'k' })
     expect(await raise({ dedupKey: 'k', type: 'COLD', source: { id: 'x' } })).toMatchObject({ count: 2, type: 'HEAT' })
   })
@@ -93,7 +93,7 @@ describe('raising an alarm', () => {
     expect(await raise()).toMatchObject({ count: 1 })
   })
 
-  it('can begin cleared, and then is not the open one', async () => {
+  it('may be raised as cleared, and is not open then', async () => {
     expect(await raise({ status: 'CLEARED' })).toMatchObject({ status: 'CLEARED', count: 1 })
     expect(await raise()).toMatchObject({ status: 'ACTIVE', count: 1 })
   })
@@ -138,7 +138,7 @@ describe('raising an alarm', () => {
         '/source/id <- is required',
         '/timestamp <- is not a valid time: day 2026-02-30 does not exist, that month has 28 (write ISO 8601 or epoch milliseconds)',
         '/snoozeUntil <- is not a valid time (write ISO 8601 or epoch milliseconds)',
-        '/autoClearAfter <- "P1Y" is not a duration (write for example PT5M, at most 3650 days)',
+        '/autoClearAfter <- "P1Y" is not a duration (write a duration such as PT5M, at most 3650 days)',
         '/escalation/more <- is unknown (known are after, severity)',
         '/escalation/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING',
         expect.stringContaining('/dedupKey <- is empty'),
@@ -152,7 +152,7 @@ describe('raising an alarm', () => {
     ['depth', alarmOf({ x: nested(30) }), 'VALIDATION'],
     ['size', alarmOf({ x: 'y'.repeat(70_000) }), 'TOO_LARGE'],
     ['many values', alarmOf({ x: Array.from({ length: 600 }, (_, i) => i) }), 'TOO_LARGE'],
-  ])('refuses %s', async (_what, body, code) => {
+  ])('rejects %s', async (_what, body, code) => {
     await expect(alarms.api.raise(body)).rejects.toMatchObject({ code })
   })
 })
@@ -250,16 +250,16 @@ describe('updating an alarm', () => {
   })
 
   it.each([
-    [{ text: 'x' }, '/ <- has nothing to change (set at least one of severity, status, assignee, snoozeUntil)'],
+    [{ text: 'x' }, '/ <- does not change anything (set at least one of severity, status, assignee, snoozeUntil)'],
     [{ status: 'ACTIVE', asignee: 'x' }, '/asignee <- is unknown (did you mean assignee?)'],
-  ])('refuses %j', async (body, detail) => {
+  ])('rejects %j', async (body, detail) => {
     const { id } = await raise()
     const answer = await alarms.ask('PUT', `/alarm/alarms/${id}`, body)
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([400, [detail]])
   })
 })
 
-describe('an alarm that is not there', () => {
+describe('an alarm that does not exist', () => {
   it('is also one that was deleted', async () => {
     const { id } = await raise()
     const deleted = await alarms.ask('DELETE', `/alarm/alarms/${id}`)

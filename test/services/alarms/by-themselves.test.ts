@@ -95,7 +95,7 @@ describe('an alarm that is snoozed', () => {
     expect(awake).not.toHaveProperty('snoozeUntil')
   })
 
-  it('by an update says so, and is woken by null', async () => {
+  it('by an update reports it, and is woken by null', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     const until = new Date(NOON + MINUTE).toISOString()
     await alarms.api.update(id, { snoozeUntil: NOON + MINUTE })
@@ -110,7 +110,7 @@ describe('an alarm that is snoozed', () => {
 })
 
 describe('an alarm of a year', () => {
-  it('is let go with everything that was kept of it, without an event', async () => {
+  it('is removed with all its data, without an event', async () => {
     const { id } = await alarms.api.raise(alarmOf(), {
       cause: { task: 't', node: 'n', effect: 'e', hops: 1 },
     })
@@ -126,7 +126,7 @@ describe('an alarm of a year', () => {
     expect(await eventCount()).toBe(events)
   })
 
-  it('leaves the younger one of the same source and type alone', async () => {
+  it('does not affect a newer one of the same source and type', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     await alarms.api.update(id, { status: 'CLEARED' })
     await later(DAY)

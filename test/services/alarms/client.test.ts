@@ -46,7 +46,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     expect((await api.raise(alarmOf())).history).toHaveLength(42)
   })
 
-  it('refuses in the same words', async () => {
+  it('rejects in the same words', async () => {
     const { id } = await api.raise(alarmOf({ status: 'CLEARED' }))
     await expect(api.update(id, { status: 'ACTIVE' })).rejects.toMatchObject({
       code: 'FINAL',
@@ -63,7 +63,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     })
   })
 
-  it('reports what happened since an event, and goes on', async () => {
+  it('reports what happened since an event, and continues', async () => {
     const gone = new AbortController()
     await api.raise(alarmOf())
     await api.raise(alarmOf())

@@ -91,7 +91,7 @@ describe('the stream of alarm events', () => {
     expect(await first).toEqual(eventsOf(id))
   })
 
-  it('is server-sent events for those who accept them, and goes on after the last one that came', async () => {
+  it('is server-sent events for those who accept them, and continues after the last one that came', async () => {
     const events = serverEvents(await open({ accept: 'text/event-stream' }))
     const first = take(events, 3)
     await streaming(1)
@@ -109,7 +109,7 @@ describe('the stream of alarm events', () => {
     expect(ids).toEqual([1, 2, 3, 3, 4, 5, 6])
   })
 
-  it('goes on without a hole when events come while it catches up', async () => {
+  it('continues without a hole when events come while it catches up', async () => {
     for (let i = 0; i < 2500; i++) await alarms.api.raise(alarmOf(), { history: 'newest' })
     const stream = alarms.api.events({ signal: gone.signal, after: '0' })[Symbol.asyncIterator]()
     const early = await take(stream, 10)
@@ -126,7 +126,7 @@ describe('the stream of alarm events', () => {
     expect(await next).toMatchObject({ value: { id: '1' } })
   })
 
-  it('refuses what is not an id', async () => {
+  it('rejects what is not an id', async () => {
     const stream = alarms.api.events({ signal: gone.signal, after: 'x' })[Symbol.asyncIterator]()
     await expect(stream.next()).rejects.toMatchObject({ code: 'VALIDATION' })
   })
@@ -152,7 +152,7 @@ describe('the stream of alarm events', () => {
     expect(await whole).toEqual([])
   })
 
-  it('also reports what another process wrote, in the order of the log', async () => {
+  it('also reports writes of another process, in the order of the log', async () => {
     const storage = openMemory()
     const [here, there] = [await bench({ storage }), await bench({ storage, ids: 'b' })]
     const stream = here.api.events({ signal: gone.signal })[Symbol.asyncIterator]()
@@ -169,7 +169,7 @@ describe('the stream of alarm events', () => {
     await there.close()
   })
 
-  it('keeps the newest ten thousand for those who come back', async () => {
+  it('keeps the newest ten thousand for those who return', async () => {
     const log = alarms.storage.tenant('acme').log(EVENT_LOG)
     const { id } = await alarms.api.raise(alarmOf())
     const [entry] = await log.read(PARTITION, 0)

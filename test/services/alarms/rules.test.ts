@@ -50,7 +50,7 @@ let lives = 0
 function started(): Promise<Bench> {
   const explain = async (by: AlarmCause): Promise<unknown> => {
     asked.push(by)
-    if (by.node === 'away') throw new AppError('UNAVAILABLE', 'the store is away')
+    if (by.node === 'away') throw new AppError('UNAVAILABLE', 'the store is unavailable')
     if (by.node === 'stopped') throw new AppError('CLOSED', 'the runner is closed')
     if (by.node === 'forgotten') throw new AppError('NOT_FOUND', 'Task not found')
     return { node: by.node, fired: { time: 5 } }
@@ -92,7 +92,7 @@ describe('an effect of a rule', () => {
     expect(await alarms.api.update(id, { status: 'ACKNOWLEDGED' }, { cause })).toMatchObject({ status: 'ACTIVE' })
   })
 
-  it('is refused and reported when seventeen rules in a row led to it', async () => {
+  it('is rejected and reported when seventeen rules in a row led to it', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 16 } })
     const round = { cause: { ...cause, effect: 'other', hops: 17 } }
     const text = '17 rules in a row triggered each other, more than 16, the last one at node alarm of task task-1'
@@ -125,7 +125,7 @@ describe('why an alarm was raised', () => {
   })
 
   it.each([
-    ['while the store is away', 'away', 'UNAVAILABLE'],
+    ['while the store is unavailable', 'away', 'UNAVAILABLE'],
     ['when the rules have stopped', 'stopped', 'CLOSED'],
   ])('is waited for %s: the effect comes again', async (_when, node, code) => {
     await expect(alarms.api.raise(alarmOf(), { cause: { ...cause, node } })).rejects.toMatchObject({ code })
@@ -174,7 +174,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two'])
   })
 
-  it('is notified of nothing that came behind what it refused before it takes that, also when it dies in between', async () => {
+  it('is notified of nothing that came behind what it rejected before it takes that, also when it dies in between', async () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     const full = (): Error => new AppError('TOO_LARGE', 'full')

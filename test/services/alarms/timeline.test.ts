@@ -93,7 +93,7 @@ const change = fc.record(
 
 // Holds ALARM-2
 describe('a history', () => {
-  it('played again ends at the present, and says what every update left', async () => {
+  it('played again ends at the present, and states what every update left', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(change), { maxLength: 30 }), async (steps) => {
         const one = await bench()

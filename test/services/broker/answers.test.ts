@@ -29,7 +29,7 @@ describe('a post over HTTP', () => {
     expect([status, answer]).toEqual([200, { message, content }])
   })
 
-  it('is refused with 429 and Retry-After when too much waits', async () => {
+  it('is rejected with 429 and Retry-After when too much waits', async () => {
     const stored = deferred()
     const engine: Forwarding = {
       receive: (_posts, _writes, followed) => stored.promise.then(() => followed({ first: 0, last: 0 })),

@@ -55,7 +55,7 @@ function at(n: number): { n: number; timestamp: number } {
 
 // Holds PROJECTOR-1 to PROJECTOR-4, INGEST-4, INGEST-5
 describe('a post', () => {
-  it('that is in the log but not in series when the process dies is there after the next start', async () => {
+  it('that is in the log but not in series when the process is killed is there after the next start', async () => {
     const disk = new MemoryDisk()
     const dying = openMemory({ disk })
     const log = dying.tenant('acme').log('log')
@@ -161,7 +161,7 @@ describe('a post', () => {
     expect((await series.range({ resources: ['a'], metric: 'n' })).map(({ value }) => value)).toEqual([1, 2])
   })
 
-  it('is refused when series could not be written for long, and taken when they can', async () => {
+  it('is rejected when series could not be written for long, and taken when they can', async () => {
     await using broker = await failingBench({ posts: 2 })
     const { fates } = broker
     fates.push(diskFull, diskFull, diskFull)
@@ -176,7 +176,7 @@ describe('a post', () => {
     expect(await values(broker)).toEqual([1, 2, 4])
   })
 
-  it('behind an entry that series refuse is readable all the same, and the refusal is reported', async () => {
+  it('behind an entry that series reject is readable anyway, and the rejection is reported', async () => {
     await using broker = await failingBench()
     const { fates } = broker
     // fails three times: for the batch, for the page of the log, and for the bad entry alone
@@ -187,7 +187,7 @@ describe('a post', () => {
     expect(broker.reports).toEqual(['tenant acme: entry 1 of the log is skipped: this cannot be kept'])
   })
 
-  it('that shares a unit with one that series refuse is readable, and the refused one is reported', async () => {
+  it('that shares a unit with one that series reject is readable, and the rejected one is reported', async () => {
     await using broker = await failingBench()
     const { storage, fates } = broker
     // fails three times: for the batch, for the page of the log, and for the bad entry alone
@@ -200,7 +200,7 @@ describe('a post', () => {
     expect(await storage.tenant('acme').series.applied('log', 0)).toBe(3)
   })
 
-  it('is refused alone after few commits, if it came with many', async () => {
+  it('is rejected alone after few commits, if it came with many', async () => {
     const storage = openMemory({ clock: () => NOON })
     const log = new TenantLog(storage.tenant('acme'))
     const engine = new TakingEngine(log)
@@ -254,7 +254,7 @@ describe('a post', () => {
     expect(await broker.storage.tenant('acme').series.applied('log', 0)).toBe(3)
   })
 
-  it('that the engine refuses leaves no trace', async () => {
+  it('that the engine rejects leaves no trace', async () => {
     const storage = openMemory()
     const engine = { receive: () => Promise.reject(new Error('the engine is gone')) }
     await using broker = await brokerBench({ storage, engine: () => engine })

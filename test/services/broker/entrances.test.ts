@@ -60,7 +60,7 @@ describe('a whole number that no number keeps', () => {
     await restarted[Symbol.asyncDispose]()
   })
 
-  it('is refused in a command, which does something', async () => {
+  it('is rejected in a command, which does something', async () => {
     bench = await brokerBench()
     const { status, text } = await post('/resources/m/commands', `{"name":"open","valve":${LONG}}`)
     expect([status, text]).toEqual([400, expect.stringContaining(`/valve <- ${LONG} has more digits`)])
@@ -84,7 +84,7 @@ describe('a timestamp that the clock of the host cannot explain', () => {
     expect(await bench.api.messages.current('r')).toEqual({ t: 1, timestamp: NOON, claimedTimestamp: timestamp })
     expect(await bench.api.series.list('r')).toEqual([{ metric: 't', time: NOON, value: 1 }])
     expect(bench.service.gauges().badTime).toBe(1)
-    expect(told).toEqual(['a timestamp is not taken: acme r'])
+    expect(told).toEqual(['a timestamp was replaced: acme r'])
   })
 
   it.each([NOON + HOUR, NOON - 30 * DAY, NOON])('is none that is within the bounds: %d', async (timestamp) => {
@@ -94,7 +94,7 @@ describe('a timestamp that the clock of the host cannot explain', () => {
     expect(bench.service.gauges().badTime).toBe(0)
   })
 
-  it('is refused where the host wants it, with the right one where it fits another unit', async () => {
+  it('is rejected where the host wants it, with the right one where it fits another unit', async () => {
     bench = await brokerBench({ bounds: { ...BOUNDS, refuses: true } })
     const seconds = Math.floor(NOON / 1_000)
     const { status, body } = await bench.ask('POST', '/messages', [
@@ -106,7 +106,7 @@ describe('a timestamp that the clock of the host cannot explain', () => {
       `/0/timestamp <- 1970-01-21T18:39:36.000Z is behind the clock of this host by more than 30 d (${seconds} is in seconds; send milliseconds: ${NOON})`,
     )
     expect(JSON.stringify(body)).toContain(
-      '/1/timestamp <- 2026-11-20T14:00:00.000Z is ahead of the clock of this host by more than 1 h (send epoch',
+      '/1/timestamp <- 2026-11-20T14:00:00.000Z is ahead of the clock of this host by more than 1 h (send the time',
     )
     await bench.api.posting.events('r', { t: 1, timestamp: seconds }, { badTime: 'receipt' })
     await bench.api.posting.events('r', { t: 1, timestamp: seconds }, { hops: 1 })

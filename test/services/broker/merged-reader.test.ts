@@ -57,7 +57,7 @@ it('reports what each partition reports, and what was dropped there', async () =
   expect([reader.takeDropped(), reader.takeDropped()]).toEqual([3, 0])
 })
 
-it('says where its reader is in all of them, also in the ones that reported nothing', async () => {
+it('states where its reader is in all of them, also in the ones that reported nothing', async () => {
   const [one, two] = [new Elsewhere(), new Elsewhere()]
   const reader = new MergedReader({ parts: [one.open, two.open], isGap: false })
   one.say({ here: true, place: { position: 4, count: 0 } })
@@ -99,7 +99,7 @@ it('ends after the messages so far when one of them ends, and releases the other
   expect(feed.readers).toBe(0)
 })
 
-it('is refused when a partition is nowhere, or ends before it is there', async () => {
+it('is rejected when a partition is nowhere, or ends before it is there', async () => {
   const ended = new Elsewhere()
   ended.end()
   const reader = new MergedReader({ parts: [ended.open], isGap: false })
@@ -107,7 +107,7 @@ it('is refused when a partition is nowhere, or ends before it is there', async (
   expect(await reader.next()).toEqual({ done: true, value: undefined })
 })
 
-it('lets go of partitions that it has joined when another is nowhere', async () => {
+it('releases partitions that it has joined when another is nowhere', async () => {
   let isLetGo = false
   const joined = async function* (): AsyncGenerator<FollowedPart> {
     try {
@@ -123,7 +123,7 @@ it('lets go of partitions that it has joined when another is nowhere', async () 
   await expect.poll(() => isLetGo).toBe(true)
 })
 
-it('takes no more from a partition than its reader does, but for a bounded rest', async () => {
+it('accepts no longer from a partition than its reader does, but for a bounded rest', async () => {
   const far = new Elsewhere()
   const reader = new MergedReader({ parts: [far.open], isGap: false })
   far.say({ here: true }, ...Array.from({ length: 1_000 }, (_, n) => told(n)))

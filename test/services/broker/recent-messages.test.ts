@@ -36,7 +36,7 @@ function bench() {
 const named = (resource: string) => `${resource} events 100 messages`
 
 describe('messages that are no longer among the last', () => {
-  it('go at the next sweep, those of all resources together', async () => {
+  it('are removed at the next sweep, for all resources together', async () => {
     const { recent, removed, store } = bench()
     store('a', 211)
     store('b', 500)

@@ -29,7 +29,7 @@ async function twoLives() {
 }
 
 // Holds RESUME-1
-describe('a stream that goes on in another process', () => {
+describe('a stream that continues in another process', () => {
   it('reports each stored message since the last one that was seen, once, then what comes', async () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/a/events`, SSE)
@@ -70,7 +70,7 @@ describe('a stream that goes on in another process', () => {
     expect(valuesOf(all.text).slice(0, 5)).toEqual([4, 5, 6, 7, 8])
   })
 
-  it('goes on as lines and as frames of a socket, when they come with ids', async () => {
+  it('continues as lines and as frames of a socket, when they come with ids', async () => {
     const { first, next } = await twoLives()
     const lines = { accept: 'application/x-ndjson' }
     await using stream = await openAnswer(`${await first.listen()}/resources/a/events?withIds=true`, lines)
@@ -159,7 +159,7 @@ describe('a stream that goes on in another process', () => {
     await first.app.close()
   })
 
-  it('a sign of life notifies a quiet reader how far the others are', async () => {
+  it('a heartbeat reports the position of the other partitions to an idle reader', async () => {
     const { first, next } = await twoLives()
     await using stream = await openAnswer(`${await first.listen()}/resources/quiet/events`, SSE)
     await stream.until(': here')

@@ -67,7 +67,7 @@ describe('a post', () => {
     expect(await broker.api.messages.current('a')).toEqual({ ...message, timestamp: broker.clock.now })
   })
 
-  it('is gone from both stores when its time to live is over', async () => {
+  it('is removed from both stores when its time to live has ended', async () => {
     await using broker = await brokerBench()
     await broker.api.posting.events('a', { t: 1 }, { ttl: '1m' })
     await broker.api.posting.events('a', { u: 1 })

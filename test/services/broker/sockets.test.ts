@@ -110,7 +110,7 @@ describe('a socket that publishes', () => {
     expect(await subscriber.has(1)).toEqual([{ resource: 'a', name: 'on', timestamp: NOON }])
   })
 
-  it('receives what is wrong with a frame, and goes on', async () => {
+  it('receives what is wrong with a frame, and continues', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/socket`)
     socket.client.send('{"resource":')
@@ -124,7 +124,7 @@ describe('a socket that publishes', () => {
         { error: 'Json parse error', details: [containing('/ <- ')] },
         {
           error: containing('/resource <- is missing'),
-          details: ['/resource <- is missing (name the resource that the message is of)'],
+          details: ['/resource <- is missing (add the resource of the message)'],
         },
         { error: containing('Frames are text') },
       ]),
@@ -203,7 +203,7 @@ describe('a socket that subscribes', () => {
     expect(await socket.has(2)).toEqual([{}, { resource: 'a', n: 1, timestamp: NOON }])
   })
 
-  it('is refused on a socket for subscribers', async () => {
+  it('is rejected on a socket for subscribers', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/resources/a/events/subscribe`)
     socket.client.send('{"n":1}')
@@ -244,7 +244,7 @@ describe('a socket that subscribes', () => {
 })
 
 describe('a path that is a socket only', () => {
-  it('says so over HTTP', async () => {
+  it('reports it over HTTP', async () => {
     await using broker = await brokerBench()
     const { status, body, headers } = await broker.ask('GET', '/resources/a/socket')
     expect([status, headers['upgrade'], body]).toEqual([

@@ -24,7 +24,7 @@ describe('a stream of server-sent events', () => {
     )
   })
 
-  it('goes on after the last event that its reader saw', async () => {
+  it('continues after the last event that its reader saw', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
     await broker.api.streams.subscribe('a', 'events', { signal: new AbortController().signal }).return?.()
@@ -42,7 +42,7 @@ describe('a stream of server-sent events', () => {
   it.each([
     ['of another life', 'life0.7'],
     ['that is none', 'x'],
-  ])('says that there is a gap for an id %s', async (_what, id) => {
+  ])('reports that there is a gap for an id %s', async (_what, id) => {
     await using broker = await brokerBench()
     await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, {
       ...SSE,
@@ -52,7 +52,7 @@ describe('a stream of server-sent events', () => {
     expect(stream.status).toBe(200)
   })
 
-  it('says that there is a gap when what came since is kept no more', async () => {
+  it('reports that there is a gap when what came since is kept no longer', async () => {
     await using broker = await brokerBench()
     await broker.api.streams.subscribe('a', 'events', { signal: new AbortController().signal }).return?.()
     for (let n = 1; n <= 102; n++) await broker.api.posting.events('a', { n })

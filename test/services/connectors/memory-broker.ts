@@ -5,7 +5,7 @@ import type {
   SinkRecord,
   SourceConnection,
   SourceRecord,
-} from '../../../src/services/connectors/contract.ts'
+} from '../../../src/services/connectors/port.ts'
 import type { SentRecord, TestBroker } from './port-suite.ts'
 
 interface Kept extends SentRecord {
@@ -15,7 +15,7 @@ interface Kept extends SentRecord {
 
 export class MemoryBroker implements TestBroker {
   readonly type = 'kafka'
-  readonly connection = { brokers: ['memory:1'] }
+  readonly connection = { brokers: ['127.0.0.1:9092'] }
   readonly unreachable = { brokers: ['nowhere:1'] }
   readonly hasPositions = true
   /** the error of every call while set */
@@ -83,7 +83,7 @@ export class MemoryBroker implements TestBroker {
 
   #check(brokers: readonly string[] = []): void {
     if (this.down !== undefined) throw new Error(this.down)
-    if (!brokers.includes('memory:1')) throw new Error(`${brokers[0] ?? 'no broker'} is not reachable`)
+    if (!brokers.includes('127.0.0.1:9092')) throw new Error(`${brokers[0] ?? 'no broker'} is not reachable`)
   }
 
   #add(topic: string, record: Kept): void {
@@ -106,7 +106,7 @@ export class MemoryBroker implements TestBroker {
       next: async () => {
         for (;;) {
           if (signal.aborted) return undefined
-          this.#check(['memory:1'])
+          this.#check(['127.0.0.1:9092'])
           for (const topic of topics) {
             const from = next.get(topic) ?? 0
             const found = this.records(topic).slice(from, from + 1_000)

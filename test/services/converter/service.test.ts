@@ -19,7 +19,7 @@ describe('converters', () => {
     expect(await other.service.take(caller, 'gw/1/up', Buffer.from('{}'))).toBe(false)
   })
 
-  it('with a template that cannot be read are refused with the place', async () => {
+  it('with a template that cannot be read are rejected with the place', async () => {
     const refusal = await refusalOf(testConverter().api.put('gw', { type: 'velocity', template: 'a\n#if($x\nb' }))
     expect(refusal.code).toBe('TEMPLATE')
     expect(refusal.issues[0]?.details).toMatchObject({ line: 3, column: 1 })
@@ -55,7 +55,7 @@ describe('what a template makes', () => {
     ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource <- is required', '{"metrics":[{"t":1}]}'],
     ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
     ['keys that reach a prototype', '{"metrics":[],"__proto__":{}}', 'not allowed', '{"metrics":[],"__proto__":{}}'],
-  ])('is refused with its text when it is %s', async (_what, template, message, rendered) => {
+  ])('is rejected with its text when it is %s', async (_what, template, message, rendered) => {
     const { api } = testConverter()
     await api.put('gw', { type: 'velocity', template })
     const refusal = await refusalOf(api.convert('gw', {}))
@@ -131,7 +131,7 @@ describe('a test of a converter', () => {
     ['{"resource":"$payload.gone","t":1}', 'the reference is unresolved'],
     ['{"resource":"a","t":"$payload.gone"}', 'the reference is unresolved'],
     ['{"resource":"a","t":1,"timestamp":"17"}', '/metrics/0/timestamp is a text'],
-    ['{"resource":"a","t":1},{"resource":"a","u":1}', 'several entries are of "a"'],
+    ['{"resource":"a","t":1},{"resource":"a","u":1}', 'several entries have the resource "a"'],
   ])('warns of %s', async (entries, warning) => {
     const { warnings } = await testConverter().api.test({ type: 'velocity', template: `{"metrics":[${entries}]}` }, {})
     expect(warnings).toHaveLength(1)
@@ -165,7 +165,7 @@ describe('what is taken', () => {
   })
 
   // Holds CONVERTER-2
-  it('is rejected once under one key, and another payload under it is refused', async () => {
+  it('is rejected once under one key, and another payload under it is rejected', async () => {
     const { api } = testConverter()
     await api.put('gw', VELOCITY)
     const first = await api.ingest('gw', {}, { idempotencyKey: 'k' })
@@ -187,7 +187,7 @@ describe('what is taken', () => {
     expect((await made.api.rejected.list('gw')).total).toBe(0)
   })
 
-  it('is rejected when the broker refuses it for its own sake', async () => {
+  it('is rejected when the broker rejects it for its own sake', async () => {
     const made = testConverter()
     await made.api.put('gw', VELOCITY)
     made.brokerFails = new AppError('VALIDATION', 'a text is too long')
@@ -196,7 +196,7 @@ describe('what is taken', () => {
   })
 
   // Holds CONVERTER-3
-  it('is refused when too much is rejected, and nothing that was acknowledged goes', async () => {
+  it('is rejected when too much is rejected, and nothing that was acknowledged goes', async () => {
     const { api } = testConverter()
     await api.put('gw', VELOCITY)
     for (let i = 0; i < MAX_REJECTED; i++) await api.ingest('gw', { i })

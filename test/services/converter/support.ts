@@ -3,7 +3,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalBroker } from '../../../src/services/broker/contract.ts'
 import type { ConverterApi, InternalConverter } from '../../../src/services/converter/contract.ts'
 import { Conversions } from '../../../src/services/converter/conversion.ts'
-import { createConverterService } from '../../../src/services/converter/service.ts'
+import { ConverterService } from '../../../src/services/converter/service.ts'
 import type { InternalResources } from '../../../src/services/resources/contract.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -37,7 +37,7 @@ export function testConverter(storage = openMemory(), { tenant, user } = CALLER)
   const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as InternalBroker
   const resources = { as: () => ({ resources: { patch } }) } as unknown as InternalResources
   let ids = 0
-  const service = createConverterService({
+  const service = new ConverterService({
     tenant,
     store: storage.tenant(tenant),
     conversions: new Conversions(() => made.now),

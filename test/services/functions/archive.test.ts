@@ -94,10 +94,10 @@ describe('an archive', () => {
       async () => gzipSync(await tar()).fill(7, 12, 40),
       /the gzip .* is damaged: (?:invalid|incorrect|unknown)/,
     ],
-    ['of bzip2', () => Buffer.from('BZh91AY&SY'), /packed by bzip2; send a tar/],
-    ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /packed by xz; send a tar/],
-    ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed by zstd; send a tar/],
-    ['of zip', () => Buffer.from('PK\u0003\u0004'), /packed by zip; send a tar/],
+    ['of bzip2', () => Buffer.from('BZh91AY&SY'), /compressed with bzip2; send a tar/],
+    ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /compressed with xz; send a tar/],
+    ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /compressed with zstd; send a tar/],
+    ['of zip', () => Buffer.from('PK\u0003\u0004'), /compressed with zip; send a tar/],
   ])('%s is refused with what it is', async (_what, make, text, code = 'VALIDATION') => {
     const message = expect.stringMatching(text) as string
     await expect(readArchive(await make())).rejects.toMatchObject({ code, message })

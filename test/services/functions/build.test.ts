@@ -134,7 +134,7 @@ describe('a build', () => {
   ])('reads no lock %s, whose packages nothing vouches for', async (_, lock) => {
     const assets = assetsOf({ 'index.js': '', 'package.json': project, 'package-lock.json': lock })
     await expect(built(builderOf('old-lock'), 'acme', NODE, assets)).rejects.toThrow(
-      'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer',
+      'package-lock.json has version 1, or lacks "packages": write it with npm 7 or newer',
     )
   })
 
@@ -177,7 +177,7 @@ describe('a build', () => {
       })
       return built(builder, 'acme', PYTHON, assetsOf({ 'main.py': '', 'requirements.txt': text }))
     }
-    await expect(wants('six>=1')).rejects.toThrow('"six>=1" does not lock a version; write name==1.2.3')
+    await expect(wants('six>=1')).rejects.toThrow('"six>=1" does not pin a version; write name==1.2.3')
     await expect(wants('six==1.16.0')).rejects.toThrow('is not installed on this host')
   })
 
@@ -198,7 +198,7 @@ describe('a build', () => {
   // Holds FUNCBUILD-2
   it.each<[string, Runtime, object, RegExp]>([
     ['without its main file', NODE, { 'main.js': '' }, /has a file index\.js/],
-    ['without a lock', NODE, { 'index.js': '', 'package.json': project }, /nothing locks it/],
+    ['without a lock', NODE, { 'index.js': '', 'package.json': project }, /without a lock/],
     ['with a package.json that is a list', NODE, { 'index.js': '', 'package.json': [] }, /not a JSON object/],
     ['with workspaces', NODE, { 'index.js': '', 'package.json': { workspaces: ['a'] } }, /workspaces/],
     ['with a package of a folder', NODE, locked({ resolved: 'file:../../etc', integrity: 'y' }), /does not come from/],
@@ -222,10 +222,10 @@ describe('a build', () => {
       'with a lock that npm reads before the one that is checked',
       NODE,
       { ...locked({ resolved, integrity: 'y' }), 'npm-shrinkwrap.json': {} },
-      /npm-shrinkwrap\.json is not read/,
+      /npm-shrinkwrap\.json is not supported/,
     ],
     ['with an address for a version', NODE, locked({ version: 'http://10.0.0.1/x.tgz', integrity: 'y' }), /no version/],
-    ['with an address for a name', NODE, locked({ name: 'http://10.0.0.1/x', integrity: 'y' }), /name that no package/],
+    ['with an address for a name', NODE, locked({ name: 'http://10.0.0.1/x', integrity: 'y' }), /invalid package name/],
     [
       'with a part of itself from elsewhere',
       NODE,
@@ -234,9 +234,14 @@ describe('a build', () => {
     ],
     ['with a part of itself that nothing vouches for', NODE, locked({ inBundle: true }), /has no integrity/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
-    ['in Python with an option', PYTHON, { 'main.py': '', 'requirements.txt': '--index-url http://x' }, /is not taken/],
-    ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /is not taken/],
-    ['in Python with a folder', PYTHON, { 'main.py': '', 'requirements.txt': './lib' }, /is not taken/],
+    [
+      'in Python with an option',
+      PYTHON,
+      { 'main.py': '', 'requirements.txt': '--index-url http://x' },
+      /is not accepted/,
+    ],
+    ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /is not accepted/],
+    ['in Python with a folder', PYTHON, { 'main.py': '', 'requirements.txt': './lib' }, /is not accepted/],
     ...[
       'a>=1 -e .',
       'a >= -e',
@@ -249,9 +254,9 @@ describe('a build', () => {
       `in Python with the option in ${JSON.stringify(line)}`,
       PYTHON,
       { 'main.py': '', 'requirements.txt': line },
-      /is not taken/,
+      /is not accepted/,
     ]),
-    ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /is not taken/],
+    ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /is not accepted/],
   ])('%s is refused', async (_, runtime, files, problem) => {
     const assets = assetsOf(files as Readonly<Record<string, unknown>>)
     await expect(built(builderOf('refused'), 'acme', runtime, assets)).rejects.toThrow(problem)

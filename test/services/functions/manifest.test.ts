@@ -42,7 +42,7 @@ describe('what is wrong with a manifest', () => {
     [
       'with a secret that is an environment variable too',
       { ...GOOD, deploy: { envVars: { A: 'x' }, secrets: ['A'] } },
-      /"A" is among envVars too/,
+      /"A" is also in envVars/,
     ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
   ])('%s is reported', (_, value, problem) => {

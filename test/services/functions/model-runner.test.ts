@@ -51,7 +51,7 @@ describe('a version that has answered', () => {
     ['one whose successor failed', ['1.0.0 x', '1.0.1 failed'], '1.0.1', '1.0.0', '1.0.0'],
     ['a draft beside a published one', ['1.0.0', '2.0.0 d'], '1.0.0', '2.0.0', '1.0.0'],
     ['a published one beside a newer draft', ['1.0.0', '2.0.0 d'], '2.0.0', '1.0.0', '1.0.0'],
-    ['one that is being taken away', ['1.0.0 undeploying'], undefined, '1.0.0', undefined],
+    ['one that is being removed', ['1.0.0 undeploying'], undefined, '1.0.0', undefined],
   ])('%s', async (_title, versions, served, verified, expected) => {
     const { runner, place } = await modelsOf(versions, served)
     await runner.verified(id(verified))

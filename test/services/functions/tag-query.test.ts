@@ -134,21 +134,21 @@ describe('a query of tags', () => {
   })
 
   it.each<[string, string]>([
-    ['', 'tag: and the name of a tag is expected at character 1, before ""'],
-    ['a', 'tag: and the name of a tag is expected at character 1, before "a"'],
+    ['', 'tag: followed by the name of a tag is expected at character 1, before ""'],
+    ['a', 'tag: followed by the name of a tag is expected at character 1, before "a"'],
     ['tag:a)', 'AND or OR is expected at character 6, before ")"'],
     [
       'tag:',
-      'the name of a tag, in quotes unless it has letters, digits and _ alone, is expected at character 5, before ""',
+      'the name of a tag, in quotes unless it consists of letters, digits and _, is expected at character 5, before ""',
     ],
-    ['tag:a-b', 'tag: and the name of a tag is expected at character 6, before "-b"'],
+    ['tag:a-b', 'tag: followed by the name of a tag is expected at character 6, before "-b"'],
     [
       'tag:near(a)',
       'one of in, inIgnoreCase, equals, like, not, all, any is expected at character 5, before "near(a)"',
     ],
     ['tag:not(a, b)', '"not" needs one argument, but has 2'],
     ['tag:in(like(a))', '")" is expected at character 12, before "(a))"'],
-    ['tag:a AND', 'tag: and the name of a tag is expected at character 10, before ""'],
+    ['tag:a AND', 'tag: followed by the name of a tag is expected at character 10, before ""'],
     [`${'('.repeat(11)}tag:a`, 'nests deeper than 10 brackets'],
     [`tag:${'not('.repeat(12)}a`, 'nests deeper than 10 brackets'],
     ['tag:a '.repeat(51), 'has more than 50 terms'],

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
 import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../../src/services/models/service.ts'
+import { Models } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
 
@@ -28,7 +28,7 @@ const release = (version: string, content = version, more: Partial<ModelRelease>
 
 let ids = 0
 function started(driver = new TestDriver()) {
-  const service = createModelsService({
+  const service = new Models({
     tenant: 'acme',
     store: openMemory().tenant('acme'),
     loaded: new LoadedModels([driver]),
@@ -114,7 +114,7 @@ describe('a release', () => {
   it('does not take the place of a model that another server has', async () => {
     const { releases, api } = started()
     await api.create({ name: 'm', remote: { url: 'http://models.example', protocol: 'v2' } })
-    const message = '/models/m is a model of another server; delete it there first'
+    const message = '/models/m is a model on another server; delete that model first'
     for (const asked of [releases.deploy(release('1.0.0')), releases.serve(release('1.0.0'))])
       await expect(asked).rejects.toMatchObject({ code: 'VALIDATION', message })
     expect(await api.get('m')).toMatchObject({ version: '1', framework: 'custom' })

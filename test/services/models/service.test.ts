@@ -5,7 +5,7 @@ import type { InternalFunctions } from '../../../src/services/functions/contract
 import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
 import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../../src/services/models/service.ts'
+import { Models } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
@@ -19,7 +19,7 @@ const UPLOAD = { name: 'm', framework: 'xgboost', file }
 let ids = 0
 const seal = TEST_SEAL
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): InternalModels {
-  return createModelsService({
+  return new Models({
     tenant: 'acme',
     store: storage.tenant('acme'),
     loaded: new LoadedModels([driver]),
@@ -129,7 +129,7 @@ describe('a model', () => {
       newId: () => 'id',
       seal,
     }
-    const service = createModelsService(parts)
+    const service = new Models(parts)
     await asked(service).create(UPLOAD)
     now = 2_000
     const other = service.as({ tenant: 'acme', user: 'users/2' })
@@ -175,7 +175,7 @@ describe('a model that nothing runs here', () => {
     driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
     const registry = () => functions as unknown as InternalFunctions
-    const service = createModelsService({
+    const service = new Models({
       tenant: 'acme',
       store: openMemory().tenant('acme'),
       loaded: new LoadedModels([driver]),

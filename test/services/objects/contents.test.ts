@@ -327,7 +327,7 @@ describe('an upload that breaks off', () => {
       sending.once('error', () => undefined).once('close', () => resolve())
       sending.write(bytes('x'.repeat(100_000)), () => sending.destroy())
     })
-    await expect.poll(() => logged('an upload broke off')).toBe(1)
+    await expect.poll(() => logged('an upload was interrupted')).toBe(1)
     expect(logged('"level":50')).toBe(errors)
     await content.service.settled()
     await expect(content.api.stat('assets', 'half')).rejects.toMatchObject({ code: 'NOT_FOUND' })

@@ -20,7 +20,7 @@ const ROWS: readonly Row[] = [
   ['an exact object that is hidden', ['f/.a'], 'f/.a', 'removed', 'removed', 'removed'],
   ['an empty folder', ['f/.folder'], 'f/', 'removed', 'removed', 'removed'],
   ['an empty folder that is hidden', ['.f/.folder'], '.f/', 'removed', 'removed', 'removed'],
-  ['a folder that is not there', [], 'f/', 'NOT_FOUND', 'nothing', 'nothing'],
+  ['a folder that does not exist', [], 'f/', 'NOT_FOUND', 'nothing', 'nothing'],
   ['a prefix of nothing', [], 'f', 'NOT_FOUND', 'nothing', 'nothing'],
   ['a prefix of objects', ['f/a', 'fb'], 'f', 'NOT_FOUND', 'removed', 'removed'],
   ['a prefix of objects, with its own part hidden', ['f/.a1', 'f/.a2'], 'f/.a', 'NOT_FOUND', 'removed', 'removed'],

@@ -107,7 +107,7 @@ describe('an object', () => {
     ['ü'.repeat(513), '1026 bytes'],
     ['', 'is empty'],
     ['///', 'is empty'],
-    ['a/', 'names a folder'],
+    ['a/', 'is the path of a folder'],
   ])('is refused at %j', async (path, text) => {
     const { api } = await objectsWorld()
     const failure: unknown = await api.put('assets', path, bytes('x')).catch((error: unknown) => error)

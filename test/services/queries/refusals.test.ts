@@ -23,15 +23,15 @@ describe('a query that is wrong', () => {
       'of duplicates that differ',
       { ...OK, data: [{ interpolation: 'pad' }, { interpolation: 'linear' }, { name: 'x' }] },
       [
-        '/data/1 <- has the resource, metric and aggregation of another series, and another interpolation (name each of them)',
-        '/data/2 <- has the resource, metric and aggregation of another series, and another interpolation (name each of them)',
+        '/data/1 <- has the resource, metric and aggregation of another series, and another interpolation (set the name of each)',
+        '/data/2 <- has the resource, metric and aggregation of another series, and another interpolation (set the name of each)',
       ],
     ],
     [
       'over-specified, and more',
       { ...OK, from: 0, until: 1, window: 'PT1H', interpolation: 'spline' },
       [
-        '/window <- from, until and window cannot be combined (leave out one of the three)',
+        '/window <- from, until and window cannot be combined (omit one of the three)',
         '/interpolation/order <- is missing, and spline needs it (add a whole number from 1 to 5)',
       ],
     ],
@@ -39,14 +39,14 @@ describe('a query that is wrong', () => {
       'of several resources to be uploaded',
       { metric: 't', resources: ['A', 'B'], render: { mode: 'UPLOAD', iso_timestamp: true } },
       [
-        '/render <- UPLOAD cannot be combined with other options (leave the options out)',
+        '/render <- UPLOAD cannot be combined with other options (omit the options)',
         '/render <- UPLOAD takes a single resource (request one resource, or another mode)',
       ],
     ],
     [
       'with both resource and resources',
       { ...OK, resources: ['B'] },
-      ['/resources <- cannot be combined with resource (leave out one of the two)'],
+      ['/resources <- cannot be combined with resource (omit one of the two)'],
     ],
     [
       'with a selection of nothing',

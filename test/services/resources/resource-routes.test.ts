@@ -69,10 +69,7 @@ describe('changing a resource', () => {
 
   it.each(['PUT', 'PATCH'] as const)('refuses another id in the body of a %s', async (method) => {
     const refused = await resources.ask(method, '/api/resources/r1', { id: 'r2' })
-    expect([refused.status, refused.at('error')]).toEqual([
-      400,
-      '/id <- is "r2", but the path says "r1" (leave it out)',
-    ])
+    expect([refused.status, refused.at('error')]).toEqual([400, '/id <- is "r2", but the path contains "r1" (omit it)'])
   })
 
   it('never returns a version twice, not after a deletion either', async () => {

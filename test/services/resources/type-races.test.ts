@@ -123,7 +123,7 @@ function awayWhen(away: { is: boolean }, inner: Storage): Storage {
           const collection = store.collection(spec)
           return new Proxy(collection, {
             get: (target, name: keyof typeof collection) => {
-              if (name === 'find' && away.is) throw new AppError('UNAVAILABLE', 'the store is away')
+              if (name === 'find' && away.is) throw new AppError('UNAVAILABLE', 'the store is unavailable')
               const member: unknown = target[name]
               return typeof member === 'function' ? (member.bind(target) as unknown) : member
             },

@@ -37,7 +37,7 @@ describe('resource types', () => {
     ['POST', '/api/resourcetypes', { id: 'pump' }, 409, 'Existing ResourceType entry with id pump'],
     ['DELETE', '/api/resourcetypes/pump', undefined, 400, 'Type in use by 1 resource(s)'],
     ['POST', '/api/resourcetypes/none/revalidate', undefined, 404, 'No type with id none'],
-    ['PATCH', '/api/resourcetypes/pump', { id: 'x' }, 400, '/id <- is "x", but the path says "pump" (leave it out)'],
+    ['PATCH', '/api/resourcetypes/pump', { id: 'x' }, 400, '/id <- is "x", but the path contains "pump" (omit it)'],
     [
       'PATCH',
       '/api/resourcetypes/pump',
@@ -296,7 +296,7 @@ describe('resource constraints', () => {
     const both = `"c" (${one}) and "c" (${two})`
     expect([refused.status, refused.at('error')]).toEqual([
       400,
-      `/$constraints <- constraints are incompatible to each other: nothing fits the attribute x of ${both} (leave out one of them)`,
+      `/$constraints <- constraints are incompatible to each other: no value can satisfy the attribute x of ${both} (omit one of them)`,
     ])
   })
 

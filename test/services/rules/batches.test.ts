@@ -27,7 +27,7 @@ async function done(body: object): Promise<Record<string, number>> {
 }
 
 it.each([{ tags: { x: {} } }, { tags: { x: { a: 1 } } }])(
-  'a tag that no task can have is refused, with its place: %j',
+  'a tag that no task can have is rejected, with its place: %j',
   async (query) => {
     const answer = await rules.ask('POST', '/api/batch', { entity: 'task', action: 'stop', query })
     expect([answer.status, answer.at('details.0.path')]).toEqual([400, '/query/tags/x'])
@@ -38,7 +38,7 @@ const statusOf = async (id: string): Promise<string> =>
   String((await rules.ask('GET', `/api/tasks/${id}`)).at('status'))
 
 describe('a batch operation', () => {
-  it('is queued with 202, and reports its results when it is over', async () => {
+  it('is queued with 202, and reports its results when it has ended', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const queued = await rules.ask('POST', '/api/batch', {
       entity: 'task',
@@ -168,7 +168,7 @@ describe('a batch operation', () => {
     expect(await statusOf('t1')).toBe('running')
   })
 
-  it('as a dry run changes nothing, and says what would change', async () => {
+  it('as a dry run changes nothing, and states what would change', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const request = { entity: 'task', action: 'stop', query: { name: 'watch' } }
@@ -211,7 +211,7 @@ describe('a batch operation', () => {
 
 describe('a batch operation that is cut off', () => {
   it.each(['start', 'stop', 'delete', 'restart'] as const)(
-    'goes on at the next start: %s is done once for each task',
+    'continues at the next start: %s is done once for each task',
     async (action) => {
       const disk = new MemoryDisk()
       const before = await bench({ storage: openMemory({ disk }) })
@@ -238,7 +238,7 @@ describe('a batch operation that is cut off', () => {
 })
 
 describe('a batch operation over many tasks', () => {
-  it('yields to the loop after every few of them', async () => {
+  it('yields to the event loop after every few tasks', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const count = 1000
     for (let i = 0; i < count; i++) {

@@ -43,7 +43,7 @@ describe('a dry run', () => {
     expect(acted()).toEqual([])
   })
 
-  it.each(ALL)('leaves out the %s %s exactly when it would act', async (kind, name) => {
+  it.each(ALL)('omits the %s %s exactly when it would act', async (kind, name) => {
     const { plugs, acted } = host()
     const plug = only(plugs, kind, name)
     const before = sent.length
@@ -57,12 +57,12 @@ describe('a dry run', () => {
     expect(spared.has('node-1')).toBe(kind === 'actuator' || isAct)
   })
 
-  it('takes a sensor that would act as Success without raw data, and says so', async () => {
+  it('takes a sensor that would act as Success without raw data, and reports it', async () => {
     const plug = only(dryPlugs(host().plugs, new Set()), 'sensor', 'storeMessage')
     expect(await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })).toMatchObject({
       state: 'Success',
       rawData: undefined,
-      log: ['INFO storeMessage would act and was not called; taken as Success'],
+      log: ['INFO storeMessage has an effect and was not called; its state is assumed to be Success'],
     })
   })
 
@@ -78,7 +78,7 @@ describe('a dry run', () => {
     const [dry = door] = dryPlugs([door], new Set())
     expect(await runPlugLater(dry)).toMatchObject({
       state: undefined,
-      log: ['INFO door would act and was not called; it has no state'],
+      log: ['INFO door has an effect and was not called; it has no state'],
     })
   })
 

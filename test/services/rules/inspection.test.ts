@@ -60,12 +60,12 @@ describe('a node', () => {
     expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(2)
   })
 
-  it.each(['', 'state=', 'operation=explode', 'colour=red'])('refuses the command "%s"', async (command) => {
+  it.each(['', 'state=', 'operation=explode', 'colour=red'])('rejects the command "%s"', async (command) => {
     const { status } = await rules.ask('POST', '/api/tasks/t1/nodes/hot', command, { 'content-type': 'text/plain' })
     expect(status).toBe(400)
   })
 
-  it('of a stopped task takes nothing', async () => {
+  it('of a stopped task accepts nothing', async () => {
     await rules.ask('POST', '/api/tasks/t1/command/stop')
     const { status, body } = await rules.ask('PATCH', '/api/tasks/t1/nodes/hot', { state: 'HOT' })
     expect([status, got(body, 'code')]).toEqual([400, 'WRONG_STATUS'])
@@ -85,7 +85,7 @@ describe('an explanation', () => {
       triggers: [
         { source: 'hot', needs: [{ node: 'hot', state: 'HOT' }], ways: [{ states: [{ node: 'hot', state: 'HOT' }] }] },
       ],
-      text: { sentence: 'alarm has not fired.', whyNot: [{ source: 'hot', needs: 'It needs hot HOT.' }] },
+      text: { sentence: 'alarm has not fired.', whyNot: [{ source: 'hot', needs: 'It requires hot HOT.' }] },
     })
     expect(Compile(ExplanationSchema).Errors(answer)).toEqual([])
   })
@@ -113,7 +113,7 @@ const linesOf = async () => {
 }
 
 describe('the log of a task', () => {
-  it('has its newest line first, and pages that go on', async () => {
+  it('has its newest line first, and pages that continue', async () => {
     await watched()
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
@@ -176,7 +176,7 @@ const open = (lastEventId?: string) => {
 
 // Holds EVENTS-1, EVENTS-2
 describe('the events of a task', () => {
-  it('go on after the last one that was seen', async () => {
+  it('continue after the last one that was seen', async () => {
     const first = open()
     const reading = until(first.events, 'result')
     await new Promise((resolve) => setImmediate(resolve))
@@ -191,7 +191,7 @@ describe('the events of a task', () => {
     expect(rest.at(-1)?.event).toMatchObject({ type: 'fired', node: 'alarm' })
   })
 
-  it('end for a reader that lets too many wait, while the task goes on', async () => {
+  it('end for a reader that lets too many wait, while the task continues', async () => {
     const { events } = open()
     const first = events.next()
     await new Promise((resolve) => setImmediate(resolve))
@@ -237,7 +237,7 @@ describe('the streams of a task', () => {
   })
 })
 
-describe('a task that nobody watches', () => {
+describe('a task without subscribers', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
   /** Opens a stream, sees the task fire, and closes the stream. */
@@ -273,7 +273,7 @@ describe('a task that nobody watches', () => {
     expect(second.value).toMatchObject({ event: { task: 't1', time: NOON + 60_001 } })
   })
 
-  it('has the last of it in its log when it is stopped', async () => {
+  it('has its last events in its log when stopped', async () => {
     await send(93)
     await rules.api.tasks.stop('t1')
     expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm gave too hot'])

@@ -36,7 +36,7 @@ const batchOf = (action: string, query: object, actionParameters: object = {}) =
 const values = (...names: readonly string[]) => names.map((parameterName) => ({ parameterName, value: 1 }))
 const TAKEN = 'is the name of a field of the message itself (choose another name)'
 const DUPLICATE = "A template with name 'overheating' already exists"
-const NO_PAGE = '/pageToken <- "next" is not a page of this log (send the pageToken of the page before)'
+const NO_PAGE = '/pageToken <- "next" is not a page of this log (send the pageToken of the previous page)'
 
 const CASES: readonly Case[] = [
   ['POST /api/tasks', { template: 'nope', name: 'a' }, 'No template with name nope'],
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
   [
     'POST /api/tasks/t1/command/reload',
     undefined,
-    'Not possible to reload task t1: it was not made from a template',
+    'Not possible to reload task t1: it was not created from a template',
     'WRONG_STATUS',
   ],
   [
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
   [
     'GET /api/schedules/next?cron=0+0+*+*+*&rrule=FREQ%3DDAILY',
     undefined,
-    '/rrule <- there is an expression already (keep one of expression, cron and rrule)',
+    '/rrule <- duplicates the expression (keep one of expression, cron and rrule)',
   ],
   [
     'GET /api/schedules/next?expression=soon',
@@ -109,17 +109,17 @@ const CASES: readonly Case[] = [
   [
     'POST /api/tasks',
     ruleOf({ name: 'a\u0000b' }),
-    'what was sent can neither be kept nor searched for: the field name has a NUL or half of a surrogate pair: "a\\u0000b"; the field words has a NUL or half of a surrogate pair: "a\\u0000b\\nt3\\nboiler-1\\n\\ntester"',
+    'the sent data can neither be stored nor searched: the field name has a NUL or half of a surrogate pair: "a\\u0000b"; the field words has a NUL or half of a surrogate pair: "a\\u0000b\\nt3\\nboiler-1\\n\\ntester"',
   ],
   [
     'POST /api/tasks',
     ruleOf({ resource: 'r'.repeat(3000) }),
-    'what was sent can neither be kept nor searched for: a text of the field resource has 3000 bytes (at most 2000 are kept)',
+    'the sent data can neither be stored nor searched: a text of the field resource has 3000 bytes (use at most 2000)',
     'TOO_LARGE',
   ],
 ]
 
-describe('a refusal', () => {
+describe('a rejection', () => {
   it.for(CASES)('of %s, case %#,', async ([ask, body, error, code = 'VALIDATION']) => {
     const [method = '', url = ''] = ask.split(' ')
     const answer = await rules.ask(method, url, body)
@@ -131,7 +131,7 @@ describe('a refusal', () => {
     expect([status, at('error')]).toEqual([404, 'No discovery template is set'])
   })
 
-  it('of an unknown plug says which node and which plug', async () => {
+  it('of an unknown plug names which node and which plug', async () => {
     const { body } = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: [{ ...sensor, name: 'heet' }] })
     expect(body).toMatchObject({ error: 'Plugin heet:1.0.0 not found', code: 'TRANSFORMATION' })
     expect(got(body, 'details.0')).toMatchObject({

@@ -55,7 +55,7 @@ describe('an error about what was sent', () => {
       hot({ actions: [{ requiredProperties: [{ text: '${' }] }] }),
       '/nodes/1/properties/actions/0/requiredProperties/0/text',
     ],
-    ['a node that is not there', { ...made, nodes: [whole, { name: 'hat', properties: {} }] }, '/nodes/1/name'],
+    ['a node that does not exist', { ...made, nodes: [whole, { name: 'hat', properties: {} }] }, '/nodes/1/name'],
     ['a setting', { ...made, nodes: [whole], type: 'scheduled', cron: 'never' }, '/cron'],
     ['a setting that is missing', { ...made, nodes: [whole], type: 'scheduled' }, '/cron'],
     ['a variable', { ...made, nodes: [whole], variables: { count: 'x' } }, '/variables/count'],
@@ -101,7 +101,7 @@ describe('an error about what was sent', () => {
 })
 
 describe('an error about the stored template', () => {
-  it('names it, and says where in it', async () => {
+  it('names it, and states where in it', async () => {
     const answer = await rules.ask('POST', '/api/tasks', made)
     expect(answer.status).toBe(400)
     expect(answer.at('details')).toEqual([

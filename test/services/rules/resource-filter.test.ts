@@ -57,12 +57,12 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('that fits too many resources is refused', async () => {
+  it('that fits too many resources is rejected', async () => {
     const rules = await withTasks(new Boilers(20_000))
     const { status, body } = await rules.ask('GET', '/api/tasks?resourceType=boiler')
     expect([status, body]).toMatchObject([
       400,
-      { code: 'TOO_LARGE', error: 'More than 10000 resources fit; narrow the filters of resources' },
+      { code: 'TOO_LARGE', error: 'More than 10000 resources match; narrow the filters of resources' },
     ])
     await rules.close()
   })
@@ -78,10 +78,10 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('is refused without a service of resources, and nothing is changed', async () => {
+  it('is rejected without a service of resources, and nothing is changed', async () => {
     const rules = await withTasks()
     const text =
-      'this host does not serve resources, so it cannot select tasks by what they are (name the resource with resource=<id>)'
+      'this host does not serve resources, so it cannot select tasks by attributes of resources (name the resource with resource=<id>)'
     const listed = await rules.ask('GET', '/api/tasks?resourceType=boiler&resourceMetadataExpression=hot')
     expect([listed.status, listed.at('error')]).toEqual([
       400,

@@ -77,7 +77,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('a task that cannot go on is failed, and says why', async () => {
+  it('a task that cannot continue is failed, and explains why', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/tasks', ruleOf())

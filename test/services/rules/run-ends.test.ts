@@ -9,7 +9,7 @@ const endOf = (id: string): EndedRun => ({
   status: 'stopped',
   finishedTime: 7,
 })
-const away = () => new AppError('UNAVAILABLE', 'the store is away')
+const away = () => new AppError('UNAVAILABLE', 'the store is unavailable')
 const turn = () => new Promise((resolve) => void setImmediate(resolve))
 
 function setUp() {

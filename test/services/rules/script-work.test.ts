@@ -30,7 +30,7 @@ describe('the scripts of a run', () => {
   })
 
   it('end it when they took longer in all', async () => {
-    await expect(simulated(7000)).rejects.toThrow(/^the run worked for 20 s and reached 1970-01-01T00:00:03/)
+    await expect(simulated(7000)).rejects.toThrow(/^the run stopped after 20 s at 1970-01-01T00:00:03/)
   })
 
   it('belong to one tenant only', async () => {

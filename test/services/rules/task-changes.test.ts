@@ -51,7 +51,7 @@ async function open() {
 }
 
 // Holds RUNNER-1
-describe('a change that the runner carries out', () => {
+describe('a change that the runner executes', () => {
   it('is one commit of the document and of what the runner logs', async () => {
     const { storage, runner, api } = await open()
     const before = storage.stats().commits
@@ -63,7 +63,7 @@ describe('a change that the runner carries out', () => {
     expect(runner.told).toEqual([`begin ${ID} 1`, `end ${ID}`])
   })
 
-  it('has not happened when its commit is refused', async () => {
+  it('has not happened when its commit is rejected', async () => {
     const { runner, api } = await open()
     runner.refuses = new AppError('STORE', 'the disk is full')
     await expect(api.tasks.create(ruleOf())).rejects.toThrow('the disk is full')

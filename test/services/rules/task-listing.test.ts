@@ -91,7 +91,7 @@ describe('a listing', () => {
     expect(bare.at('0')).not.toHaveProperty('network')
   })
 
-  it('in the paged media type says where it stands', async () => {
+  it('in the paged media type states where it stands', async () => {
     const { body, headers } = await rules.ask('GET', '/api/tasks?hits=2&startIndex=1', undefined, { accept: PAGED })
     expect(headers['content-type']).toBe(`${PAGED}; charset=utf-8`)
     expect(body).toMatchObject({ skip: 1, limit: 2, total: 4, values: [{ ID: 't3' }, { ID: 't2' }] })

@@ -36,7 +36,7 @@ describe('POST /api/tasks', () => {
     }
   })
 
-  it('runs a version that another stands for with a note, which refuses nothing', async () => {
+  it('runs a version that another stands for with a note, which rejects nothing', async () => {
     const older = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '0.3.0' }] }
     const told = await rules.ask('POST', '/api/tasks?failOnWarning=true&returnWarnings=true', older)
     expect(told.status).toBe(201)
@@ -51,7 +51,7 @@ describe('POST /api/tasks', () => {
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
   })
 
-  it('runs an unknown version as the newest of that major version, unless warnings are refused', async () => {
+  it('runs an unknown version as the newest of that major version, unless warnings are rejected', async () => {
     const newer = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '1.7.0' }] }
     expect((await rules.ask('POST', '/api/tasks?failOnWarning=true', newer)).status).toBe(400)
     const told = await rules.ask('POST', '/api/tasks?returnWarnings=true', newer)
@@ -253,7 +253,7 @@ describe('the end of a run that the runner tells of', () => {
     ])
   })
 
-  it('means nothing for a run that came after it, or for a task that is gone', async () => {
+  it('means nothing for a run that came after it, or for a task that no longer exists', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks/t1/command/restart')
     rules.runner.ended$.next(told(1))

@@ -212,7 +212,7 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
       { graph: { sensors: [sensor({})], variables: [{ name: 'v', type: 'integer', mandatory: true }] } },
       '/variables/v',
     ],
-  ])('refuses %j before it begins, with the place in the body', async (body, place) => {
+  ])('rejects %j before it begins, with the place in the body', async (body, place) => {
     const answer = await rules.ask('POST', `/api/templates/${path}`, body)
     expect(answer.status).toBe(400)
     expect(pluck(answer.at('details'), 'path')).toContain(place)
@@ -253,7 +253,7 @@ describe('a debugged node', () => {
     expect(got(tick, 'sensors.then')).toMatchObject({ executed: true, rawData: { value: 7, temperature: null } })
   })
 
-  it('may be an actuator, which is called when that is asked for', async () => {
+  it('may be an actuator, which is called when that is requested', async () => {
     const body = { graph, data: [[message(93)]] }
     const [real] = await reports('debug?nodeToDebug=say', { ...body, conf })
     expect(got(real, 'actuators.say')).toMatchObject({ executed: true, message: 'it has 93' })
@@ -285,7 +285,7 @@ describe('a debugged node', () => {
   it.each([
     ['nope', 'is not in the rule'],
     ['both', 'is a relation'],
-  ])('%s is refused', async (label, reason) => {
+  ])('%s is rejected', async (label, reason) => {
     const relations = [{ label: 'both', type: 'AND', parentLabels: ['hot'], combinations: [['HOT']] }]
     const answer = await rules.ask('POST', `/api/templates/debug?nodeToDebug=${label}`, {
       graph: { ...graph, relations },
@@ -318,6 +318,6 @@ describe('a stored template', () => {
       graph: { sensors: [sensor({})] },
     })
     expect(answer.status).toBe(400)
-    expect(answer.at('error')).toContain('/graph <- there is a graph, and template "overheating" (version 2)')
+    expect(answer.at('error')).toContain('/graph <- there is a graph, but template "overheating" (version 2)')
   })
 })

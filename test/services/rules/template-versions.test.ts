@@ -143,7 +143,7 @@ describe('a task of a template', () => {
     [7, 'No version 7 of template overheating; its newest is 3'],
     [0, '/templateVersion'],
     ['2', '/templateVersion'],
-  ])('is refused for version %j', async (templateVersion, reason) => {
+  ])('is rejected for version %j', async (templateVersion, reason) => {
     await versions(3)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
     expect(answer.status).toBe(400)
@@ -218,5 +218,74 @@ describe('after a restart', () => {
     await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: 102 } })
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
     expect((await rules.ask('GET', '/api/tasks/t2/nodes/hot')).at('mostLikelyState.state')).toBe('COLD')
+  })
+})
+
+describe('a draft', () => {
+  const draft = (limit: number, note = '') =>
+    rules.ask('PUT', `/api/templates/${NAME}?draft=true&note=${note}`, limited(limit))
+  const publish = (version: number, headers?: Record<string, string>) =>
+    rules.ask('POST', `/api/templates/${NAME}/versions/${version}/publish`, undefined, headers)
+
+  it('is stored beside the published version, which tasks and readers keep', async () => {
+    await versions(2)
+    expect((await draft(150, 'hotter')).body).toMatchObject({ version: 3, draft: true, note: 'hotter' })
+    expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
+    const { body } = await rules.ask('GET', `/api/templates/${NAME}/versions?hits=10`)
+    expect(body).toMatchObject([{ version: 3, draft: true, note: 'hotter', tasks: 0 }, { version: 2 }, { version: 1 }])
+    const shown = await rules.ask('GET', `/api/templates/${NAME}?version=3&format=simplified`)
+    expect([shown.at('draft'), shown.at('sensors.0.properties.limit')]).toEqual([true, 150])
+    await rules.ask('POST', '/api/tasks', made)
+    expect(await versionOf('t1')).toBe(2)
+  })
+
+  it('is not run by tasks: neither a new one, nor by a reload', async () => {
+    await versions(1)
+    await draft(150)
+    const refused = await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
+    expect([refused.status, refused.at('error')]).toEqual([400, expect.stringContaining('version 2') as unknown])
+    await rules.ask('POST', '/api/tasks', made)
+    expect((await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=2')).status).toBe(400)
+    expect(await limitOf('t1')).toBe(101)
+  })
+
+  it('becomes the version of new tasks when it is published; running tasks stay as they are', async () => {
+    await versions(1)
+    await draft(150)
+    await rules.ask('POST', '/api/tasks', made)
+    expect((await publish(2)).body).toMatchObject({ version: 2 })
+    expect((await publish(2)).status).toBe(400)
+    expect(await limitOf('t1')).toBe(101)
+    await rules.ask('POST', '/api/tasks', { ...made, name: 'n' })
+    expect([await versionOf('t2'), await limitOf('t2')]).toEqual([2, 150])
+    expect(await kept()).toEqual([2, 1])
+  })
+
+  it('keeps its number when it is published after later versions, and no number is given twice', async () => {
+    await versions(1)
+    await draft(150)
+    await rules.ask('PUT', `/api/templates/${NAME}`, limited(160))
+    expect((await publish(2)).at('version')).toBe(2)
+    expect((await rules.ask('PUT', `/api/templates/${NAME}`, limited(170))).at('version')).toBe(4)
+    expect(await kept()).toEqual([4, 3, 2, 1])
+  })
+
+  it('may be the first version of a template, which has no tasks until it is published', async () => {
+    expect((await rules.ask('POST', '/api/templates?draft=true', limited(101))).at('entity.draft')).toBe(true)
+    expect((await rules.ask('POST', '/api/tasks', made)).status).toBe(400)
+    expect((await publish(1)).body).not.toHaveProperty('draft')
+    expect((await rules.ask('POST', '/api/tasks', made)).status).toBe(201)
+    expect(await kept()).toEqual([1])
+  })
+
+  it('is checked like a version that is published at once, and published under the condition of its reader', async () => {
+    await versions(1)
+    expect((await rules.ask('PUT', `/api/templates/${NAME}?draft=true`, { ...limited(1), sensors: [{}] })).status).toBe(
+      400,
+    )
+    await draft(150)
+    expect((await publish(2, { 'if-match': '"1"' })).status).toBe(412)
+    expect((await publish(7)).status).toBe(404)
+    expect((await publish(1)).status).toBe(400)
   })
 })

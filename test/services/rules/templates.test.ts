@@ -113,7 +113,7 @@ describe('a draft', () => {
     expect(body).not.toHaveProperty('warnings')
   })
 
-  it.each([{}, { start: false }])('makes no task, which says what is missing: %j', async (more) => {
+  it.each([{}, { start: false }])('makes no task, which states what is missing: %j', async (more) => {
     await rules.ask('POST', '/api/templates', draft)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, template: 'draft', ...more })
     expect(answer.status).toBe(400)
@@ -168,7 +168,7 @@ describe('templates', () => {
     expect(pluck(body, 'name')).toEqual(names)
   })
 
-  it('come without their graph, unless it is asked for', async () => {
+  it('come without their graph, unless it is requested', async () => {
     expect((await rules.ask('GET', '/api/templates')).at('0')).not.toHaveProperty('nodes')
     expect((await rules.ask('GET', '/api/templates?includegraph=true')).at('0')).toHaveProperty('nodes')
     const simplified = await rules.ask('GET', '/api/templates?includegraph=true&format=simplified')

@@ -233,7 +233,7 @@ describe('a simulation', () => {
     [{ rule: GRAPH, resource: 'b', from: NOON + 1, until: NOON }, 'before from'],
     [{ rule: GRAPH, resource: 'b', messages: [{ resource: 'b' }] }, 'timestamp'],
     [{ rule: { ...GRAPH, sensors: [{ label: 'a', name: 'nope' }] } }, 'Plugin nope:latest not found'],
-  ])('of %j is refused', async (body, reason) => {
+  ])('of %j is rejected', async (body, reason) => {
     const answer = await rules.ask('POST', '/api/tasks/simulate', body)
     expect(answer.status).toBe(400)
     expect(answer.at('error')).toContain(reason)
@@ -266,11 +266,13 @@ describe('a sensor that acts', () => {
     rules = await bench({ plugs: [...PLUGS, door] })
   })
 
-  it('is not called by a run of a template, which goes on as if it had succeeded', async () => {
+  it('is not called by a run of a template, which continues as if it had succeeded', async () => {
     const [report] = lines((await rules.ask('POST', '/api/templates/run', { graph: ruleOfDoor(true) })).text)
     expect(got(report, 'sensors.in')).toEqual({ executed: false, simulated: true, state: 'Success' })
     expect(got(report, 'actuators.tell')).toEqual({ executed: false, simulated: true })
-    expect(pluck(got(report, 'log'), 'message')).toContain('door would act and was not called; taken as Success')
+    expect(pluck(got(report, 'log'), 'message')).toContain(
+      'door has an effect and was not called; its state is assumed to be Success',
+    )
     expect(doors).toEqual([])
   })
 

@@ -26,7 +26,7 @@ const update = async (action: string, actionParameters: Record<string, unknown>)
   expect(answer.body).toEqual({ successful: ['t1'] })
 }
 
-describe('a run goes on', () => {
+describe('a run continues', () => {
   const cases: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['a new name', () => rules.ask('PUT', '/api/tasks/t1', slow({ name: 'other' }))],
     ['new tags', () => rules.ask('PUT', '/api/tasks/t1', slow({ tags: { site: 'x' } }))],
@@ -83,7 +83,7 @@ describe('a run goes on', () => {
   })
 })
 
-describe('a run goes on under another rule', () => {
+describe('a run continues under another rule', () => {
   const cases: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['another property', () => rules.ask('PUT', '/api/tasks/t1', { ...slow(), sensors: [warmer] })],
     ['another resource', () => rules.ask('PUT', '/api/tasks/t1', slow({ resource: 'boiler-2' }))],
@@ -102,7 +102,7 @@ describe('a run goes on under another rule', () => {
   })
 })
 
-describe('the answer to a change of a running task', () => {
+describe('the response to a change of a running task', () => {
   it('lists what the nodes that it touches lost', async () => {
     await rules.api.tasks.create(slow())
     await measured(93)
@@ -114,7 +114,7 @@ describe('the answer to a change of a running task', () => {
 })
 
 describe('a run ends', () => {
-  it('after a new name, when the specification says that it is not to be started', async () => {
+  it('after a new name, when the specification reports that it is not to be started', async () => {
     await rules.api.tasks.create(slow())
     expect((await rules.ask('PUT', '/api/tasks/t1', slow({ name: 'x', start: false }))).at('status')).toBe('stopped')
     expect(rules.runner.told).toEqual(['begin t1 1', 'end t1'])

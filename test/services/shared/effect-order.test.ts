@@ -39,7 +39,7 @@ describe('effects of one task on one thing', () => {
     await apply(by(later))
     await expect(apply(by(earlier))).rejects.toMatchObject({
       code: 'SUPERSEDED',
-      message: `the effect t/${earlier} arrived too late: t/${later}, a later effect of its task, was already applied to a, so it was dropped`,
+      message: `the effect t/${earlier} arrived too late: t/${later}, a later effect of its task, was already applied to a`,
     })
     expect(await apply(by(later))).toBe('again')
   })

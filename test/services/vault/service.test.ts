@@ -97,12 +97,12 @@ it('opens only its own secrets, not even one that was moved in the store', async
 it.each<[string, string, unknown, RegExp]>([
   ['without a value', 'A', '', /\/value <- must be a non-empty text/],
   ['with a value that is no text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
-  ['with one that is too long', 'A', VALUE.repeat(2_000), /has 22000 characters, and at most 16384/],
-  ['with half a character', 'A', `${VALUE}\ud800`, /half of a character/],
+  ['with one that is too long', 'A', VALUE.repeat(2_000), /has 22000 characters, more than 16384/],
+  ['with half a character', 'A', `${VALUE}\ud800`, /half of a surrogate pair/],
   ['with a NUL', 'A', `${VALUE}\0`, /has a NUL/],
   ['with a name of blanks', 'a b', VALUE, /\/name <- must be/],
   ['with a name that begins with a digit', '1A', VALUE, /\/name <- must be/],
-])('refuses one %s, and does not repeat it', async (_title, name, value, problem) => {
+])('rejects one %s, and does not repeat it', async (_title, name, value, problem) => {
   const { api } = started()
   const refused = api.put(name, value as string)
   await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })

@@ -41,7 +41,7 @@ describe('calls of a tenant', () => {
     expect(waitOf(calls)).toBe(0)
   })
 
-  it('take so much CPU time, which comes back', () => {
+  it('take so much CPU time, which returns', () => {
     const clock = { now: 0 }
     let taken = 5_000
     const calls = new CallQuota({ ...LIMITS, cpuMs: () => taken, clock: () => clock.now })

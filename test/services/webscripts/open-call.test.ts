@@ -25,7 +25,9 @@ describe('an answer', () => {
     call.begin({ status: 200, headers: [] })
     const body = (await call.answer).body as AsyncIterable<Uint8Array>
     const first = call.write(LARGE)
-    await expect(call.write(LARGE)).rejects.toThrow('a piece is on its way; write the next one when it is answered')
+    await expect(call.write(LARGE)).rejects.toThrow(
+      'a piece is in flight; write the next one after its acknowledgement',
+    )
     const read = body[Symbol.asyncIterator]()
     const piece = await read.next()
     expect(piece.value).toHaveLength(300_000)
@@ -36,7 +38,7 @@ describe('an answer', () => {
     await read.return?.()
   })
 
-  it('leaves out what is about the whole host and all its tenants, or about the connection', async () => {
+  it('omits what is about the whole host and all its tenants, or about the connection', async () => {
     const call = opened()
     const names = ['Clear-Site-Data', 'Strict-Transport-Security', 'NEL', 'Report-To', 'Alt-Svc', 'Connection', 'X-Own']
     call.finish({ status: 200, headers: names.map((name) => [name, '1']) })

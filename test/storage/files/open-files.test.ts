@@ -59,7 +59,7 @@ describe('a folder of objects', () => {
       expect(await textAt(again.tenant('acme'), 'x')).toBe('kept')
     }))
 
-  it('keeps nothing of content that breaks off or is refused', () =>
+  it('keeps nothing of content that breaks off or is rejected', () =>
     inFolder(async (folder) => {
       const blobs = (await openFiles({ folder })).tenant('acme')
       const reset = Object.assign(new Error('the line broke'), { code: 'ECONNRESET', syscall: 'read' })
@@ -109,7 +109,7 @@ describe('a folder of objects', () => {
       expect([await textAt(blobs, 'link'), await textAt(blobs, 'real')]).toEqual(['mine now', 'real'])
     }))
 
-  it('says which object is damaged, and takes a new one in its place', () =>
+  it('names which object is damaged, and takes a new one in its place', () =>
     inFolder(async (folder) => {
       const blobs = (await openFiles({ folder })).tenant('acme')
       for (const length of [0, 5, 100]) {
@@ -118,7 +118,7 @@ describe('a folder of objects', () => {
         const failure = await failureOf(() => blobs.get('x'))
         expect([failure.code, failure.message]).toEqual([
           'DAMAGED',
-          expect.stringContaining('The file of the object x is not as it was written') as string,
+          expect.stringContaining('The file of the object x is damaged') as string,
         ])
       }
       await writeFile(
@@ -167,7 +167,7 @@ describe('a folder of objects', () => {
       expect((await blobs.info('x'))?.metadata).toEqual(metadata)
     }))
 
-  it('keeps no file open for content without a reader, and says when it was replaced meanwhile', () =>
+  it('keeps no file open for content without a reader, and reports when it was replaced meanwhile', () =>
     inFolder(async (folder) => {
       const blobs = (await openFiles({ folder })).tenant('acme')
       await blobs.put('big', new Uint8Array(400_000).fill(1))
@@ -206,7 +206,7 @@ describe('a folder of objects', () => {
         await symlink(folder, join(folder, 'data', 'objects'))
       },
     ],
-  ])('cannot be opened when %s, and says so', (_, prepare) =>
+  ])('cannot be opened when %s, and reports it', (_, prepare) =>
     inFolder(async (folder) => {
       await prepare(folder)
       const failure = await failureOf(() => openFiles({ folder: join(folder, 'data') }))

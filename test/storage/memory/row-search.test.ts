@@ -106,7 +106,7 @@ describe('memory that is kept', () => {
   it('is of one open medium at a time', async () => {
     const disk = new MemoryDisk()
     const first = openMemory({ disk })
-    expect(() => openMemory({ disk })).toThrow(/in use by a medium that is open/)
+    expect(() => openMemory({ disk })).toThrow(/in use by an open medium/)
     await first.close()
     await openMemory({ disk }).close()
   })

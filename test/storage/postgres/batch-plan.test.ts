@@ -51,7 +51,7 @@ describe('the plan of a batch', () => {
     expect(documents).toEqual([])
   })
 
-  it('STORE-2: goes on from the version of what was deleted', () => {
+  it('STORE-2: continues from the version of what was deleted', () => {
     const before = stored({ x: { version: 6, alive: false } })
     expect(planBatch([unit(put('x', 'absent'))], before)).toMatchObject({
       outcomes: [[7]],

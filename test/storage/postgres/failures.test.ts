@@ -40,7 +40,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
   const sql = (text: string) => admin.query({ text })
   const folder = () => new URL(server.url).searchParams.get('host') ?? ''
 
-  describe('does not open, and says why,', () => {
+  describe('does not open, and explains why,', () => {
     const cases: readonly (readonly [string, () => Partial<PostgresOptions>, readonly string[]])[] = [
       [
         'where no server listens',
@@ -53,7 +53,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
         ['/nowhere', 'start the server'],
       ],
       [
-        'on a database that is not there',
+        'on a database that does not exist',
         () => ({ config: { host: folder(), user: 'tester', database: 'none' } }),
         ['database none', 'create the database'],
       ],
@@ -114,7 +114,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     expect(rows).toHaveLength(1)
   })
 
-  it('lets a unit that the server refuses fail alone', async () => {
+  it('lets a unit that the server rejects fail alone', async () => {
     await withStorage({ schema: 'refusing' }, async (storage) => {
       const store = storage.tenant('acme')
       const notes = store.collection(NOTES)
@@ -143,13 +143,13 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
       await sql('create trigger no_room before insert on filled.c_notes_1 execute function filled.no_room()')
       const failure = await failureOf(() => notes.put('b', { text: 'fine' }))
       expect(failure).toMatchObject({ code: 'UNAVAILABLE', issues: [{ type: 'NOT_WRITTEN' }] })
-      expect(failure.message).toMatch(/could not extend file.*make room on its disk/)
+      expect(failure.message).toMatch(/could not extend file.*free some space on its disk/)
       await sql('drop trigger no_room on filled.c_notes_1')
       await notes.put('b', { text: 'fine' })
     })
   })
 
-  it('says of every unit under way that its outcome is unknown when the way is lost for good', async () => {
+  it('says of every unit in progress that its outcome is unknown when the way is lost for good', async () => {
     const way = await cuttableWay(server)
     const storage = await open({ url: way.url, schema: 'lost', patience: 50 })
     const notes = storage.tenant('acme').collection(NOTES)
@@ -177,7 +177,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     await way.close()
   })
 
-  it('refuses a unit that does not fit into one statement', async () => {
+  it('rejects a unit that does not fit into one statement', async () => {
     await withStorage({ schema: 'large' }, async (storage) => {
       const store = storage.tenant('acme')
       const bodies = Array.from({ length: 66 }, () => 'x'.repeat(1_048_574))

@@ -55,7 +55,7 @@ describe('a gathering', () => {
     expect(gathering.queued).toBe(0)
   })
 
-  it('goes on after it was idle', async () => {
+  it('continues after it was idle', async () => {
     const { gathering, batches, next, end } = steered()
     for (const name of ['a', 'b']) {
       gathering.add(item(name))

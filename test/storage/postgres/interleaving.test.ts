@@ -90,7 +90,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     ])
   })
 
-  it('FENCE-1: a writer that waited for the fence while another took it is refused, with all its writes', async () => {
+  it('FENCE-1: a writer that waited for the fence while another took it is rejected, with all its writes', async () => {
     const [one, two] = stores()
     const before = fenceStore(one, await takeFence(one, 'tenant', { holder: 'a', term: 1 }))
     await before.log('inputs').append(0, [1])
@@ -159,7 +159,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     expect(await raising).toEqual(['y', 'x'])
   })
 
-  it('a trim that finds its first slice gone goes on with the next', async () => {
+  it('a trim that finds its first slice gone continues with the next', async () => {
     const [one] = stores()
     const log = one.log('inputs')
     const bodies = Array.from({ length: 10_000 }, () => 1)

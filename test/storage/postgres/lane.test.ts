@@ -63,7 +63,7 @@ describeWithPostgres('a lane', (start) => {
     expect(await facts('plain')).toEqual(['plain 1', 'plain 2'])
   })
 
-  it('writes all or nothing, and goes on after a refusal', async () => {
+  it('writes all or nothing, and continues after a rejection', async () => {
     const bad = lane.run(async () => ({
       statements: [insert('whole 1'), { text: 'select 1/0' }, insert('whole 2')],
       result: 0,

@@ -38,10 +38,10 @@ describeWithPostgres('a store that one host has', (start) => {
     await server.stop()
   })
 
-  it('is refused to a second one, whose error names the holder and what to do', async () => {
+  it('is rejected to a second one, whose error names the holder and what to do', async () => {
     const first = await open()
     const said = new RegExp(
-      `^PostgreSQL at .*, schema reflexarc, is held by another host: reflexarc .* ${process.pid} .*, since 2.*stop that one first`,
+      `^PostgreSQL at .*, schema reflexarc, is in use by another host: reflexarc .* ${process.pid} .*, since 2.*stop that host first`,
     )
     await expect(open()).rejects.toMatchObject({ code: 'STORE', message: expect.stringMatching(said) as unknown })
     const other = await open({ schema: 'other' })
@@ -82,11 +82,11 @@ describeWithPostgres('a store that one host has', (start) => {
     await way.close()
   })
 
-  it('is refused by way of a pooler that lends connections for a transaction', async () => {
+  it('is rejected by way of a pooler that lends connections for a transaction', async () => {
     const pooler = await transactionPooler(server)
     for (const lock of ['exclusive', 'shared'] as const) {
       await expect(open({ url: pooler.url, lock })).rejects.toThrow(
-        /is reached by a pooler that lends .*; name the address of the server itself/,
+        /is behind a connection pooler in transaction mode.*; use the address of the server itself/,
       )
     }
     pooler.close()
@@ -155,7 +155,7 @@ describeWithPostgres('a store that one host has', (start) => {
   })
 
   it(
-    'is held up by a host that stands still in the middle of a commit for some seconds at most',
+    'is held up by a host that stalls in the middle of a commit for some seconds at most',
     { timeout: 20_000 },
     async () => {
       const way = await cuttableWay(server)
@@ -186,7 +186,7 @@ describeWithPostgres('a store that one host has', (start) => {
     },
   )
 
-  it('refuses everything to a host that another has replaced meanwhile', async () => {
+  it('rejects everything to a host that another has replaced meanwhile', async () => {
     const way = await cuttableWay(server)
     const first = await open({ url: way.url })
     const notes = first.tenant('acme').collection(NOTES)

@@ -224,7 +224,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     expect(await both[0].series.latest('r3')).toHaveLength(5)
   })
 
-  it('a host with an older specification is refused once another has raised it, and loses nothing', async () => {
+  it('a host with an older specification is rejected once another has raised it, and loses nothing', async () => {
     const [old, young] = [await open('raised'), await open('raised')]
     const before = old.tenant('acme').collection(NOTES)
     await before.put('x', { text: 'one' })
@@ -246,7 +246,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     await Promise.all([old.close(), young.close()])
   })
 
-  it('fields that change without a raised version are refused', async () => {
+  it('fields that change without a raised version are rejected', async () => {
     const other = await open()
     await stores('acme')[0].collection(NOTES).count()
     const changed = { ...NOTES, fields: {} }

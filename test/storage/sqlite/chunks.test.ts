@@ -178,7 +178,7 @@ describe('samples of a series', () => {
     })
   })
 
-  it('are removed from the middle of a chunk, and come back when they are sent again', async () => {
+  it('are removed from the middle of a chunk, and return when they are sent again', async () => {
     await withSeries('removed', 16, async ({ series, tables, compact, times }) => {
       await series.append({ samples: upTo(60).map((time) => sample(time)) })
       await compact()
@@ -292,7 +292,7 @@ describe('samples of a series', () => {
 })
 
 describe('the columns of a chunk', () => {
-  it('come back as they were, in each of their forms', () => {
+  it('return as they were, in each of their forms', () => {
     const db = openWriter(join(folder, 'forms.db'), { synchronous: 'NORMAL', cacheMb: 1, checkpointPages: 1_000 })
     db.exec(SERIES_FORM.tables)
     const gap = fc.oneof(fc.constant(60_000), fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2 ** 40 }))

@@ -81,7 +81,7 @@ class Slow {
 const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 // Holds COUNT-1, COUNT-2
-describe('a count that was asked for', () => {
+describe('a count that was requested', () => {
   it('is right after a write without another look at the file', async () => {
     const store = new Slow()
     const first = store.count()
@@ -99,7 +99,7 @@ describe('a count that was asked for', () => {
     expect([await store.count(), store.asked]).toEqual([0, 1])
   })
 
-  it('is asked for again when what was asked could not be read', async () => {
+  it('is requested again when what was asked could not be read', async () => {
     const store = new Slow()
     const failing = store.counts.count('acme', KNOWN, ON, () => Promise.reject(new Error('gone')))
     await expect(failing).rejects.toThrow('gone')

@@ -77,7 +77,7 @@ const PLACES: readonly (readonly [string, Place])[] = [
       read: range,
       table: 'arrivals',
       columns: ['samples', 'words'],
-      named: 'arrived lately',
+      named: 'recent samples',
     },
   ],
   [
@@ -114,14 +114,14 @@ const PLACES: readonly (readonly [string, Place])[] = [
     },
   ],
   [
-    'messages that arrived lately',
+    'recent messages',
     {
       file: 'series.db',
       write: (store) => store.series.append({ messages: messages(3) }),
       read,
       table: 'message_blocks',
       columns: ['streams', 'times', 'ends', 'bodies', 'count'],
-      named: 'messages that arrived lately',
+      named: 'recent messages',
     },
   ],
   [
@@ -147,7 +147,7 @@ function flip(value: unknown): string | number | Uint8Array {
 }
 
 describe.each(PLACES)('%s', (name, { file, write, read: ask, table, columns, named }) => {
-  it('is refused, logged and counted when anything of it is not as it was written', async () => {
+  it('is rejected, logged and counted when anything of it is not as it was written', async () => {
     const own = join(folder, name)
     const options = { foldAt: table === 'arrivals' ? 1e9 : 1, chunk: table === 'chunks' ? 8 : 1_024, waiting: 50 }
     const lines: string[] = []

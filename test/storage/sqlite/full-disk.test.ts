@@ -16,11 +16,11 @@ function thrownBy(...statements: readonly string[]): unknown {
   throw new Error('nothing was thrown')
 }
 
-it('is UNAVAILABLE, and says what to do', () => {
+it('is UNAVAILABLE, and states what to do', () => {
   const thrown = thrownBy('PRAGMA max_page_count = 2', 'CREATE TABLE a (x)', 'CREATE TABLE b (x)')
   expect(writeError(notWritten(thrown))).toMatchObject({
     code: 'UNAVAILABLE',
-    message: 'The store could not write it: database or disk is full; make room',
+    message: 'The store could not write: database or disk is full; free some space',
   })
 })
 
@@ -28,6 +28,6 @@ it('is distinguished from what would fail again', () => {
   const thrown = thrownBy('CREATE TABLE a (x CHECK (x > 1))', 'INSERT INTO a VALUES (0)')
   expect(writeError(notWritten(thrown))).toMatchObject({
     code: 'STORE',
-    message: 'The store could not write it: CHECK constraint failed: x > 1',
+    message: 'The store could not write: CHECK constraint failed: x > 1',
   })
 })

@@ -63,7 +63,7 @@ describe('writes of one turn', () => {
     await storage.close()
   })
 
-  it('share rows of a log, each at its own positions, and one that is refused has none', async () => {
+  it('share rows of a log, each at its own positions, and one that is rejected has none', async () => {
     const storage = await open()
     const store = storage.tenant('sharing')
     const log = store.log('inputs')

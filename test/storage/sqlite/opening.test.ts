@@ -52,7 +52,7 @@ describe('a data folder', () => {
     }
   })
 
-  it('is refused while another store of this process has it, and free again when that is closed', async () => {
+  it('is rejected while another store of this process has it, and free again when that is closed', async () => {
     const folder = join(base, 'twice')
     const first = await open(folder)
     expect(await refusal(folder)).toContain('in use')
@@ -61,7 +61,7 @@ describe('a data folder', () => {
     await (await open(folder)).close()
   })
 
-  it('is refused while another process has it, which goes on unharmed', async () => {
+  it('is rejected while another process has it, which continues unharmed', async () => {
     const folder = join(base, 'other-process')
     const storage = await open(folder)
     const other = `
@@ -79,7 +79,7 @@ describe('a data folder', () => {
     ['state.db', 3, 'an older'],
     ['series.db', 99, 'a newer'],
     ['series.db', 4, 'an older'],
-  ])('is refused when another version wrote %s (format %d), which stays as it is', async (file, format, age) => {
+  ])('is rejected when another version wrote %s (format %d), which stays as it is', async (file, format, age) => {
     const folder = await made(`format-${format}-${file}`)
     const version = versionOf(join(folder, file))
     change(join(folder, file), `PRAGMA user_version = ${format}`)
@@ -91,23 +91,23 @@ describe('a data folder', () => {
     await (await open(folder)).close()
   })
 
-  it.each(['state.db', 'series.db'])('is refused when %s is of another program, or no database', async (file) => {
+  it.each(['state.db', 'series.db'])('is rejected when %s is of another program, or no database', async (file) => {
     const folder = join(base, `foreign-${file}`)
     mkdirSync(folder)
     change(join(folder, file), 'CREATE TABLE notes (text)')
-    expect(await refusal(folder)).toContain('another program made')
+    expect(await refusal(folder)).toContain('of another program')
     writeFileSync(join(folder, file), 'this is a text of more than a hundred bytes, '.repeat(50))
     expect(await refusal(folder)).toContain(file)
   })
 
-  it('is refused when there is a file of that name', async () => {
+  it('is rejected when there is a file of that name', async () => {
     const file = join(base, 'a-file')
     writeFileSync(file, '')
     expect(await refusal(file)).toContain(file)
     expect(await refusal(join(file, 'below'))).toContain(file)
   })
 
-  it('is refused without the right to write there', () => {
+  it('is rejected without the right to write there', () => {
     const folder = join(base, 'no-rights')
     mkdirSync(folder)
     chmodSync(base, 0o755)
@@ -120,12 +120,14 @@ describe('a data folder', () => {
     const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     const options = { encoding: 'utf8', ...somebody } as const
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code, folder], options)
-    expect(stdout, stderr).toMatch(/^STORE the data folder .*no-rights cannot be written: .*; give this user the right/)
+    expect(stdout, stderr).toMatch(
+      /^STORE the data folder .*no-rights cannot be written: .*; allow this user to write there/,
+    )
   })
 })
 
 describe('a program that forgets to close its store', () => {
-  it('ends all the same, and what was answered is there', async () => {
+  it('ends anyway, and what was answered is there', async () => {
     const folder = join(base, 'forgotten')
     const code = `
       import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}

@@ -108,7 +108,7 @@ const FILTERS: readonly (readonly [string, readonly Condition[], Filter])[] = [
   ],
   ['a list that leaves all', [asks('tags', 'eq', 'all')], () => true],
   [
-    'a list, a range and what is not there',
+    'a list, a range and what does not exist',
     [
       asks('tags', 'in', ['some', 'none']),
       asks('rank', 'gte', 10),

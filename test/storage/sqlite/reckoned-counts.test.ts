@@ -25,7 +25,7 @@ const tag = (value: string): Condition => ({ field: 'tags', op: 'eq', value })
 const row = (id: string, state: string, tags: readonly string[]): SearchedRow => ({ id, fields: [state, tags] })
 
 describe('counts that are reckoned on with', () => {
-  it('may be hundreds when they ask for different values, and a change looks at those of its own values', () => {
+  it('may be hundreds when they request different values, and a change reads those of its own values', () => {
     const counts = new MaintainedCounts()
     const all = Array.from({ length: 300 }, (_, n) => kept([status('on'), tag(`t${n}`)]))
     for (const one of all) counts.add(one, 10)
@@ -40,7 +40,7 @@ describe('counts that are reckoned on with', () => {
     expect(all.flatMap(({ changes }, n) => (changes > 0 ? [n] : []))).toEqual([0, 7, 9, 11])
   })
 
-  it('are no more than 32 of the ones that every change looks at', () => {
+  it('are no longer than 32 of the ones that every change reads', () => {
     const counts = new MaintainedCounts()
     for (let n = 0; n < 40; n += 1) counts.add(kept([{ field: 'status', op: 'ne', value: `${n}` }]), 0)
     expect(counts.size).toBe(32)

@@ -62,7 +62,7 @@ describe('what crosses between threads', () => {
     expect(unpackAnswers(structuredClone(packAnswers(ANSWERS)))).toEqual(ANSWERS)
   })
 
-  it('is refused when something of it is missing', () => {
+  it('is rejected when something of it is missing', () => {
     const wire = packJobs(JOBS)
     expect(() => unpackJobs({ ...wire, texts: wire.texts.slice(1) })).toThrow('incomplete')
   })

@@ -41,7 +41,7 @@ describe('signals', () => {
   })
   it.each<[string, () => Signal, string]>([
     ['limits the wrong way round', () => walk(20, 10, 1), 'walk(20, 10): put the lower limit first'],
-    ['no time', () => ramp(0, 1, 0), 'ramp: lasts is 0; use a length of time above 0'],
+    ['no time', () => ramp(0, 1, 0), 'ramp: lasts is 0; use a duration above 0'],
     [
       'a range the wrong way round',
       () => episodes({ calm: fc.nat(), event: fc.nat(), lasts: ['2m', '1m'] }),

@@ -62,7 +62,7 @@ const steps = (cut: number, states: readonly ['Yes' | 'No', 'Yes' | 'No', 'Yes' 
   steps: () => ({ parameter: 't', cuts: [cut], states }),
 })
 const high = (context: PlugContext) => yes(read(context) > 50)
-const UNHEARD = 'it does the same without subscribers'
+const UNHEARD = 'the rule does the same without subscribers'
 
 const bug = (name: string, told: string, property: PropertyLike, ...of: Parameters<typeof probe>): PlugBug => ({
   name,
@@ -95,12 +95,12 @@ export const PLUG_BUGS: readonly PlugBug[] = [
     },
   ),
   bug('a state that is not declared', 'Maybe', deterministic(), (c) => (read(c) > 99 ? 'Maybe' : high(c))),
-  bug('the clock of the machine', 'run again', deterministic(), (c) => ({
+  bug('the clock of the machine', 'when repeated', deterministic(), (c) => ({
     state: high(c),
     rawData: { at: performance.now() },
   })),
-  bug('chance of its own', 'run again', deterministic(), () => yes(Math.random() > 0.5)),
-  bug('a memory that dies', 'dying after message', restartChangesNothing(), (_, memory) =>
+  bug('chance of its own', 'when repeated', deterministic(), () => yes(Math.random() > 0.5)),
+  bug('a memory that dies', 'when killed after message', restartChangesNothing(), (_, memory) =>
     yes(++memory.count % 3 === 0),
   ),
   {
@@ -109,7 +109,7 @@ export const PLUG_BUGS: readonly PlugBug[] = [
     property: deterministic(),
     told: 'it differs at',
   },
-  bug('a cache that never forgets', 'dying after message', restartChangesNothing(), (c, memory) => {
+  bug('a cache that never forgets', 'when killed after message', restartChangesNothing(), (c, memory) => {
     memory.value ??= read(c)
     return { state: high(c), rawData: { first: memory.value } }
   }),
@@ -125,7 +125,7 @@ export const PLUG_BUGS: readonly PlugBug[] = [
     if (read(c) === 50) throw new Error('on the fence')
     return high(c)
   }),
-  bug('no answer at all', 'did not answer', deterministic(), (c) =>
+  bug('no answer at all', 'did not return', deterministic(), (c) =>
     read(c) > 50 ? new Promise(() => undefined) : 'No',
   ),
   bug(
@@ -171,7 +171,7 @@ export const PLUG_BUGS: readonly PlugBug[] = [
   }),
   bug(
     'a memory, although it says that it reads the message alone',
-    'with late answers',
+    'with late results',
     latencyChangesNothing(),
     (c) => {
       const count = Number(c.internalState ?? 0) + 1

@@ -129,7 +129,7 @@ describe('restartChangesNothing', () => {
     const run = runOf([fired(0)], { restarted: () => Promise.resolve(runOf(events)) })
     expect(await restartChangesNothing().check(run)).toContain(text)
     expect(await restartChangesNothing().check(run)).toContain(
-      'dying after message 2 it differs at 1970-01-01T00:00:00',
+      'when killed after message 2 it differs at 1970-01-01T00:00:00',
     )
   })
 })

@@ -105,13 +105,13 @@ describe('proveRule', () => {
   })
 
   it.each<[string, RuleProperty, Partial<ProveOptions>, string]>([
-    ['a property of whole runs', { name: 'odd', check: () => true }, {}, '"odd" cannot be checked moment by moment'],
+    ['a property of whole runs', { name: 'odd', check: () => true }, {}, '"odd" cannot be checked at single moments'],
     ['a signal', never(fires()), { metrics: { t: walk(0, 9, 1) } }, 't is a signal; a proof needs readings(...)'],
     [
       'too many inputs',
       never(fires()),
       { values: { t: Array.from({ length: 900 }, (_, i) => i) } },
-      'which is too many to try all',
+      'too many to try all',
     ],
   ])('refuses %s', async (_, property, more, text) => {
     await expect(holding(property, hot, more)).rejects.toThrow(text)

@@ -83,6 +83,6 @@ describe('relations of two runs', () => {
   })
 
   it('refuses a shift by nothing', () => {
-    expect(() => shiftedInTime(0)).toThrow('use a length of time such as 7d')
+    expect(() => shiftedInTime(0)).toThrow('use a duration such as 7d')
   })
 })

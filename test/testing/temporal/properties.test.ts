@@ -146,6 +146,6 @@ describe('properties of moments', () => {
   })
 
   it('refuses what is not a length of time', () => {
-    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; use a length of time such as 1h')
+    expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; use a duration such as 1h')
   })
 })

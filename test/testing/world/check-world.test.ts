@@ -157,7 +157,7 @@ describe('checkWorld', () => {
   it('refuses labels that are not there, and properties of whole runs', async () => {
     await expect(check(apart, never(fires('heating/onn')))).rejects.toThrow('did you mean "heating/on"?')
     await expect(check(apart, { name: 'odd', check: () => true })).rejects.toThrow(
-      '"odd" cannot be checked moment by moment',
+      '"odd" cannot be checked at single moments',
     )
   })
 })

@@ -149,6 +149,8 @@ describe('plugs of a world', () => {
       steps: 2,
       patience: 5,
     })
-    await expect(checked).rejects.toThrow('one of asking/asked did not answer within 5 ms; patience can be longer')
+    await expect(checked).rejects.toThrow(
+      'one of asking/asked did not return within 5 ms; increase patience if that is expected',
+    )
   })
 })

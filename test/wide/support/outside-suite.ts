@@ -15,7 +15,7 @@ export function outsideSuite(spec: string): string | undefined {
     execFileSync('tar', ['xzf', archive], { cwd: folder })
     return found
   } catch {
-    console.warn(`${spec} is not there, and no registry of npm answers: what it judges is skipped`)
+    console.warn(`${spec} does not exist, and no registry of npm answers: what it judges is skipped`)
     return undefined
   }
 }

@@ -30,7 +30,7 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
     const close = similarFunction(library, FUNCTIONS.keys())
     const hint =
       INSTEAD.get(library) ??
-      (close === undefined ? 'there are functions such as Math.max, Number and JSON.parse' : `did you mean ${close}?`)
+      (close === undefined ? 'use a function such as Math.max, Number or JSON.parse' : `did you mean ${close}?`)
     return compiler.wrong(callee, `unknown function "${library}"`, hint)
   }
   if (callee.type !== 'MemberExpression') {
@@ -42,11 +42,16 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
   }
   const name = memberName(callee)
   if (name === undefined) {
-    return compiler.wrong(callee.property, 'the name of the method is computed', 'write the name of the method out')
+    return compiler.wrong(
+      callee.property,
+      'the name of the method is computed',
+      'write the name of the method literally',
+    )
   }
   if (FORBIDDEN_KEYS.has(name) || !METHOD_NAMES.has(name)) {
     const hint =
-      INSTEAD.get(name) ?? didYouMean(name, METHOD_NAMES, 'the methods of texts, lists and numbers that only read')
+      INSTEAD.get(name) ??
+      didYouMean(name, METHOD_NAMES, 'methods of texts, lists and numbers that only read are allowed')
     return compiler.wrong(callee.property, `unknown method "${name}"`, hint)
   }
   const self = compiler.compile(callee.object, scope)
@@ -132,5 +137,5 @@ function libraryName({ callee }: CallExpression, scope: Scope | undefined): stri
 
 function didYouMean(name: string, known: Iterable<string>, all: string): string {
   const close = nearest(name, [...known])
-  return close === undefined ? `there are ${all}` : `did you mean ${close}?`
+  return close === undefined ? `use one of ${all}` : `did you mean ${close}?`
 }

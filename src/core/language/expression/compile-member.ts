@@ -66,7 +66,7 @@ function rooted(compiler: Compiler, node: MemberExpression, scope: Scope | undef
     return compiler.wrong(
       node,
       `"${compiler.label(node)}" computes what it reads`,
-      'write the path out; use ?: to choose',
+      'write the path literally; use ?: to choose between paths',
     )
   }
   const length = lookupLength(root, chain.names)

@@ -186,7 +186,7 @@ export class ExpressionCompiler implements Compiler {
     if (node.regex) {
       return this.wrong(
         node,
-        `the regular expression ${this.label(node)} could take for ever`,
+        `the regular expression ${this.label(node)} could run endlessly`,
         'use includes, startsWith, endsWith, indexOf or split',
       )
     }
@@ -245,7 +245,7 @@ export class ExpressionCompiler implements Compiler {
       return this.wrong(
         node,
         `"${name}" alone is not a value`,
-        'name what to read, such as nodes.<label>.state or streamdata.<name>',
+        'write what to read, such as nodes.<label>.state or streamdata.<name>',
       )
     }
     if (LIBRARIES.has(name) || FUNCTIONS.has(name)) {

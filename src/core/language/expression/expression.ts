@@ -108,9 +108,10 @@ function compiledBefore(text: string, hasChance: boolean): Compiled {
 }
 
 function compiled(text: string, hasChance: boolean): Compiled {
-  if (text.trim() === '') throw refused(text, [problem('it is empty', 'write one such as temperature > 25')])
+  if (text.trim() === '')
+    throw refused(text, [problem('the expression is empty', 'write one such as temperature > 25')])
   if (text.length > MAX_EXPRESSION) {
-    const message = `it has ${text.length} characters, at most ${MAX_EXPRESSION} are read`
+    const message = `the expression has ${text.length} characters, more than ${MAX_EXPRESSION}`
     throw refused('', [problem(message, 'split it over several nodes')])
   }
   const source = readSource(text)

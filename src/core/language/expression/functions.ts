@@ -3,7 +3,7 @@ import { isKnown, numberIn, parsePlainJson } from '#kernel'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
 import { callMethod } from './methods.ts'
-import { missing, nextChance, spend, unfit, unknown } from './run.ts'
+import { missing, nextRandom, spend, unfit, unknown } from './run.ts'
 import { jsonOf, keyOf, numberOf, textOf, truthOf } from './values.ts'
 import { INSTANT, MAX_INSTANT } from './word-functions.ts'
 
@@ -34,7 +34,7 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ...MATH_OF_ONE.map((name): [string, Named] => [`Math.${name}`, (call) => Math[name](number(call, 0))]),
   ['Math.atan2', (call) => Math.atan2(number(call, 0), number(call, 1))],
   ['Math.imul', (call) => Math.imul(number(call, 0), number(call, 1))],
-  ['Math.random', ({ run, label }) => nextChance(run, label)],
+  ['Math.random', ({ run, label }) => nextRandom(run, label)],
   ['Math.pow', (call) => number(call, 0) ** number(call, 1)],
   ['Math.hypot', (call) => Math.sqrt(all(call).reduce((sum, value) => sum + value * value, 0))],
   ['Math.max', (call) => bounds(call).reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)],
@@ -48,7 +48,7 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ['Number.parseInt', (call) => Number.parseInt(textArg(call, 0), numberArg(call, 1, 10))],
   ['parseFloat', (call) => Number.parseFloat(textArg(call, 0))],
   ['parseInt', (call) => Number.parseInt(textArg(call, 0), numberArg(call, 1, 10))],
-  ['isNaN', isNoNumber],
+  ['isNaN', isNotNumber],
   ['isFinite', (call) => numberIn(plain(call, 0)) !== undefined],
   ['String', (call) => (call.args.length === 0 ? '' : textOf(call.run, call.args[0], labelOf(call, 0)))],
   ['Boolean', (call) => truthOf(plain(call, 0), labelOf(call, 0))],
@@ -98,7 +98,7 @@ function labelOf(call: Call, index: number): string {
 
 function plain(call: Call, index: number): unknown {
   const value = call.args[index]
-  if (typeof value === 'function') throw unfit(call.label, 'takes no arrow function there')
+  if (typeof value === 'function') throw unfit(call.label, 'does not accept an arrow function there')
   return value
 }
 
@@ -118,7 +118,7 @@ function converted(call: Call): number {
 }
 
 /** Implements `isNaN`: whether a value is not a number. Throws for a missing value. */
-function isNoNumber(call: Call): boolean {
+function isNotNumber(call: Call): boolean {
   const value = plain(call, 0)
   if (value === undefined) throw missing(labelOf(call, 0))
   return typeof value === 'number' ? Number.isNaN(value) : numberIn(value) === undefined

@@ -58,7 +58,7 @@ function decides(self: List, call: Call): (item: unknown, index: number) => bool
 }
 
 function paid(call: Call, arg: unknown): unknown {
-  if (typeof arg === 'function') throw unfit(call.label, 'takes no arrow function there')
+  if (typeof arg === 'function') throw unfit(call.label, 'does not accept an arrow function there')
   if (Array.isArray(arg)) spend(call.run, arg.length)
   return arg
 }

@@ -27,7 +27,7 @@ export function readsOf(uses: readonly Path[]): CodeReads {
 export function withoutNewData({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
-    ...(names.length === 0 ? [] : [`no message has brought a value of ${listed(names).join(' or ')} yet`]),
+    ...(names.length === 0 ? [] : [`no message has contained a value of ${listed(names).join(' or ')} yet`]),
     ...(nodes.length === 0 ? [] : [`node ${listed(nodes).join(' or ')} has no new data yet`]),
   ]
   return new AppError('BINDING', `${missing.join(' and ')}, so the result is unknown`)

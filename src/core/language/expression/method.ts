@@ -39,5 +39,5 @@ export function paySearch(run: Run, text: string, wanted: string): void {
 }
 
 function refuseCallback(value: unknown, label: string): void {
-  if (typeof value === 'function') throw unfit(label, 'takes no arrow function there')
+  if (typeof value === 'function') throw unfit(label, 'does not accept an arrow function there')
 }

@@ -21,11 +21,11 @@ export function misreadings(tree: Node): readonly Problem[] {
 function misread({ left, right, operator, start }: BinaryExpression): readonly Problem[] {
   const problems: Problem[] = []
   if (operator === 'in' && left.type === 'UnaryExpression' && left.operator === '!') {
-    const message = 'the ! belongs to the left side alone, and not to what in finds'
+    const message = 'the ! applies only to the left side, not to the result of in'
     problems.push({ at: start, message, suggestion: 'write !(x in list)' })
   }
   if (operator === 'in' && isText(right)) {
-    const message = 'what stands on the right of in is a text'
+    const message = 'the right side of in is a text'
     problems.push({ at: right.start, message, suggestion: 'write contains(text, part), or x in ["a", "b"]' })
   }
   const isDay = isWeekday(left) || isWeekday(right)

@@ -17,7 +17,7 @@ export function parseSource(source: Source, text: string): { readonly tree: Expr
     return {
       at: next.start,
       message: `"${shorten(text.slice(next.start))}" follows the end of the expression`,
-      suggestion: insteadOfWord(text, next.start) ?? 'write one expression, and join two with && or ||',
+      suggestion: suggestionForWord(text, next.start) ?? 'write one expression, and join two with && or ||',
     }
   } catch (error) {
     return failure(error, text)
@@ -38,7 +38,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['mod', 'write x % y'],
 ])
 
-export function insteadOfWord(text: string, at: number): string | undefined {
+export function suggestionForWord(text: string, at: number): string | undefined {
   const dotted = dottedName(text)
   if (dotted !== undefined) return `write streamdata["${dotted}"] for a name with dots`
   return WORDS.get(/^[a-z]+/i.exec(text.slice(at, at + 20))?.[0].toLowerCase() ?? '')
@@ -70,5 +70,5 @@ function failure(error: unknown, text: string): Problem {
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
   const more = reason === 'Unexpected token' ? '' : ` (${reason})`
   const otherwise = 'write an expression such as temperature > 25 && state == "on"'
-  return { at, message: found + more, suggestion: insteadOfWord(text, at) ?? otherwise }
+  return { at, message: found + more, suggestion: suggestionForWord(text, at) ?? otherwise }
 }

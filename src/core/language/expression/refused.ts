@@ -2,20 +2,23 @@
 import { AppError, messageOf } from '#kernel'
 
 const REFUSED: Readonly<Record<string, readonly [message: string, suggestion: string]>> = {
-  AssignmentExpression: ['changes something, and an expression only reads', 'compare with == or ==='],
-  UpdateExpression: ['changes something, and an expression only reads', 'add 1 with + 1'],
-  SequenceExpression: ['is several expressions', 'write one'],
-  NewExpression: ['makes an object of a class', 'use Date.parse(text) or Date.now() for times'],
+  AssignmentExpression: ['changes data, but an expression can only read', 'compare with == or ==='],
+  UpdateExpression: ['changes data, but an expression can only read', 'add 1 with + 1'],
+  SequenceExpression: ['consists of several expressions', 'write one'],
+  NewExpression: ['creates an instance of a class', 'use Date.parse(text) or Date.now() for times'],
   FunctionExpression: ['is a function', 'write an arrow function such as x => x > 1'],
-  ClassExpression: ['is a class', 'write one expression over data'],
+  ClassExpression: ['is a class', 'write a single expression over data'],
   ThisExpression: ['has no meaning here', 'name a value of the message, or nodes.<label>.state'],
-  AwaitExpression: ['waits, and an expression answers at once', 'leave the waiting to a plug'],
-  YieldExpression: ['belongs into a generator', 'write one expression over data'],
-  TaggedTemplateExpression: ['calls a function by a template', 'write the template alone'],
-  ImportExpression: ['loads code', 'an expression has all it can use already'],
-  MetaProperty: ['reads the machinery', 'name a value of the message'],
+  AwaitExpression: ['waits, but an expression must return at once', 'wait in a plug instead'],
+  YieldExpression: ['is only allowed in a generator', 'write a single expression over data'],
+  TaggedTemplateExpression: ['calls a function with a template literal', 'write only the template literal'],
+  ImportExpression: ['loads code', 'remove it: all available functions are already defined'],
+  MetaProperty: ['reads internals of the interpreter', 'name a value of the message'],
   Super: ['has no meaning here', 'name a value of the message'],
-  SpreadElement: ['spreads where nothing can take it', 'spread into a list, an object or the arguments of a call'],
+  SpreadElement: [
+    'spreads a value where that is not possible',
+    'spread into a list, an object or the arguments of a call',
+  ],
 }
 
 const OTHERS = [
@@ -28,15 +31,15 @@ export function refusal(type: string): readonly [message: string, suggestion: st
 }
 
 export const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ['Math.random', 'chance would make runs differ; let a sensor such as dice give it'],
+  ['Math.random', 'random numbers would make runs differ; read them from a sensor such as dice'],
   ['now', 'write now without brackets: it is the time of the engine in ms'],
   ['contains', 'write includes, as in list.includes(x) and text.includes("x")'],
   ['has', 'write includes, as in list.includes(x) and text.includes("x")'],
   ['match', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
   ['matchAll', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
   ['test', 'regular expressions are not supported; use includes, startsWith, endsWith or split'],
-  ['push', 'an expression changes nothing; write [...list, item]'],
-  ['forEach', 'an expression only computes a value; use map, filter, some or every'],
+  ['push', 'an expression cannot change data; write [...list, item]'],
+  ['forEach', 'an expression must return a value; use map, filter, some or every'],
 ])
 
 /** Creates the error of a failed evaluation. `subject`: what was evaluated. */

@@ -14,8 +14,8 @@ export interface Run {
 }
 
 /** In [0, 1). All numbers of one evaluation derive from one draw, so that the sandbox gets the same. */
-export function nextChance(run: Run, label: string): number {
-  if (run.chance === undefined) throw unfit(label, 'has no chance here')
+export function nextRandom(run: Run, label: string): number {
+  if (run.chance === undefined) throw unfit(label, 'has no random numbers')
   run.seed = nextSeed(run.seed ?? drawSeed(run.chance))
   return randomOf(run.seed)
 }
@@ -41,7 +41,7 @@ export function spend(run: Run, amount: number): void {
   if (!(run.left >= 0)) {
     throw new AppError(
       'TOO_LARGE',
-      `the expression makes more than ${MAX_WORK} calls, list items or characters; use shorter lists and texts`,
+      `the expression processes more than ${MAX_WORK} calls, list items or characters; use shorter lists and texts`,
     )
   }
 }
@@ -54,8 +54,8 @@ export function missing(label: string): AppError {
 export function unknown(label: string, value: unknown): AppError {
   const hint =
     value === undefined || value === null
-      ? 'test it with != null, or give another value with ?? where it may be missing'
-      : 'test it with isKnown(...) where that may be'
+      ? 'test it with != null, or supply a default with ?? if it may be missing'
+      : 'test it with isKnown(...) first'
   return new AppError('BINDING', `"${label}" ${whyUnknown(value)}; ${hint}`)
 }
 

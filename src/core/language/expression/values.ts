@@ -12,7 +12,7 @@ export function member(value: unknown, key: unknown, label: string): unknown {
     return ofData(ownValue(value, key))
   }
   if (value === undefined) throw missing(label)
-  if (value === null) throw unfit(label, `is null and has no fields; write ?. where it may be null`)
+  if (value === null) throw unfit(label, `is null and has no fields; write ?. if it may be null`)
   const name = keyOf(key, label)
   if (typeof value === 'object') return ofData(ownValue(value, name))
   if (typeof value !== 'string') return undefined
@@ -139,7 +139,8 @@ export function indexIn(run: Run, list: readonly unknown[], wanted: unknown): nu
 }
 
 function listText(run: Run, value: object, label: string): string {
-  if (!Array.isArray(value)) throw unfit(label, 'is an object, which has no text; write JSON.stringify(...) around it')
+  if (!Array.isArray(value))
+    throw unfit(label, 'is an object, which cannot be converted to text; use JSON.stringify(...)')
   spend(run, value.length)
   const text = value
     .map((item: unknown) => (item === null || item === undefined ? '' : textOf(run, item, label)))

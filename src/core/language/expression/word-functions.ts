@@ -41,30 +41,30 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
     const count = least === most ? `${least}` : `${least} or ${most}`
     return { message: `${name} needs ${count} arguments, written separately`, suggestion: `write ${form}` }
   }
-  if (name === 'between') return overTheTurn(args)
+  if (name === 'between') return wrappedRange(args)
   const zone = args[1]
   if (!isCalendarPart(name) || zone === undefined) return undefined
   if (zone.type !== 'Literal' || typeof zone.value !== 'string') {
     const message = 'the time zone is computed'
-    return { message, suggestion: `write it out, such as ${name}(now, "Europe/Brussels")` }
+    return { message, suggestion: `write it literally, such as ${name}(now, "Europe/Brussels")` }
   }
   try {
     zoneFormat(zone.value)
     return undefined
   } catch {
     const message = `"${zone.value}" is not a time zone`
-    return { message, suggestion: 'write one such as Europe/Brussels or +02:00, or leave it out for UTC' }
+    return { message, suggestion: 'write a zone such as Europe/Brussels or +02:00, or omit it for UTC' }
   }
 }
 
 /** Reports `between` across midnight or the new year: it compares numbers, and does not wrap around. */
-function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
+function wrappedRange([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
   if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
   const part = value.callee.name
   if (!isCalendarPart(part) || low?.type !== 'Literal' || high?.type !== 'Literal') return undefined
   if (typeof low.value !== 'number' || typeof high.value !== 'number' || low.value <= high.value) return undefined
   return {
-    message: `between never holds, since ${low.value} is above ${high.value}`,
+    message: `between is never true, because ${low.value} is above ${high.value}`,
     suggestion: `write ${part}(...) >= ${low.value} || ${part}(...) <= ${high.value} for a range that wraps around`,
   }
 }

@@ -66,12 +66,12 @@ export class LogicCompiler {
   private piece(logic: unknown, position: Position): Piece {
     if (++this.parts > MAX_LOGIC_PARTS) {
       if (this.parts === MAX_LOGIC_PARTS + 1) {
-        this.issue(position.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use less logic')
+        this.issue(position.pointer, `the logic has more than ${MAX_LOGIC_PARTS} parts`, 'use fewer operations')
       }
       return NOTHING
     }
     if (position.depth > MAX_LOGIC_DEPTH) {
-      return this.issue(position.pointer, `the logic nests deeper than ${MAX_LOGIC_DEPTH} levels`, 'use flatter logic')
+      return this.issue(position.pointer, `the logic nests deeper than ${MAX_LOGIC_DEPTH} levels`, 'use fewer levels')
     }
     if (typeof logic === 'string' && logic.includes('${')) return this.placeholder(logic, position)
     if (typeof logic !== 'object' || logic === null) return { logic, node: () => logic }
@@ -88,7 +88,7 @@ export class LogicCompiler {
       return this.issue(
         position.pointer,
         `an object with ${names.join(', ')} is not an operation`,
-        'give each operation an object of its own',
+        'write each operation as a separate object',
       )
     }
     const [name, written] = entry
@@ -185,7 +185,7 @@ export class LogicCompiler {
       return this.issue(
         position.pointer,
         'the path of a var is computed',
-        'write the path out; use if to choose between several',
+        'write the path literally; use if to choose between paths',
       )
     }
     const otherwise = args.length > 1 ? this.argument(args, 1, position) : undefined
@@ -260,14 +260,14 @@ export class LogicCompiler {
     return this.issue(
       position.pointer,
       `"${text.slice(0, 60)}" mixes text and placeholders`,
-      'make one ${path} the whole text, or put the parts together with cat and var',
+      'make a single ${path} the whole text, or join the parts with cat and var',
     )
   }
 
   private unknown(name: string, position: Position): Piece {
     const allowed = [...ARITIES.keys()]
     const close = nearest(name, allowed)
-    const list = `allowed are ${allowed.join(' ')}`
+    const list = `use one of ${allowed.join(' ')}`
     return this.issue(
       position.pointer,
       `the operator "${name.slice(0, 40)}" is not allowed`,
@@ -278,7 +278,7 @@ export class LogicCompiler {
   private fits(name: string, args: readonly unknown[], [min, max]: Arity, position: Position): boolean {
     if (args.length >= min && args.length <= max) return true
     const wanted = min === max ? `${min}` : max === MANY ? `at least ${min}` : `${min} to ${max}`
-    this.issue(position.pointer, `"${name}" has ${args.length} arguments`, `give it ${wanted}, as a list`)
+    this.issue(position.pointer, `"${name}" has ${args.length} arguments`, `pass ${wanted} as a list`)
     return false
   }
 

@@ -29,7 +29,11 @@ export function compileLogic(logic: unknown): CompiledLogic {
   const compiler = new LogicCompiler()
   const root = compiler.compile(logic)
   if (typeof logic === 'string' && compiler.paths.size === 0 && compiler.issues.count === 0) {
-    compiler.issues.wrong('', 'a text is not logic', 'write an operation such as {">": [{"var": "temperature"}, 90]}')
+    compiler.issues.wrong(
+      '',
+      'a text is not a JSON Logic operation',
+      'write an operation such as {">": [{"var": "temperature"}, 90]}',
+    )
   }
   if (compiler.issues.count > 0) throw validationError('the JSON Logic', compiler.issues.list)
   return {

@@ -25,7 +25,7 @@ export function spend(run: Run, amount: number): void {
   if (run.left < 0) {
     throw new AppError(
       'TOO_LARGE',
-      `the logic makes more than ${MAX_WORK} loop rounds, items or characters; use shorter lists`,
+      `the logic processes more than ${MAX_WORK} loop rounds, items or characters; use shorter lists`,
     )
   }
 }

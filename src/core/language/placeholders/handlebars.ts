@@ -176,7 +176,7 @@ function written(list: unknown, { names }: Block, body: Step, run: Run, outer: F
   let text = ''
   for (const [index, [field, item]] of entries.entries()) {
     if (++run.rounds > MAX_ROUNDS)
-      throw tooLarge(run, `the template loops more than ${MAX_ROUNDS} times; loop over less`)
+      throw tooLarge(run, `the template loops more than ${MAX_ROUNDS} times; loop over fewer items`)
     const key = isList ? index : field
     const frame = enterRound(outer, item, { key, index, last: index === entries.length - 1 })
     text += body.write(run, withParameters(frame, names, [item, key]))
@@ -186,13 +186,14 @@ function written(list: unknown, { names }: Block, body: Step, run: Run, outer: F
 
 function counted(run: Run, text: string): string {
   run.length += text.length
-  if (run.length > MAX_OUTPUT) throw tooLarge(run, `the rendered text is above ${MAX_OUTPUT} characters; write less`)
+  if (run.length > MAX_OUTPUT) throw tooLarge(run, `the rendered text exceeds ${MAX_OUTPUT} characters; write less`)
   return text
 }
 
 function step(run: Run, steps: number): void {
   run.steps += steps
-  if (run.steps > MAX_STEPS) throw tooLarge(run, `the template runs more than ${MAX_STEPS} steps; loop over less`)
+  if (run.steps > MAX_STEPS)
+    throw tooLarge(run, `the template takes more than ${MAX_STEPS} steps; loop over fewer items`)
 }
 
 function tooLarge(run: Run, message: string): AppError {

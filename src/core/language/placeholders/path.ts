@@ -129,12 +129,12 @@ function scanQuoted(text: string, start: number, quote: string): Step {
   }
 }
 
-const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'put a name between the dots' }
+const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'write a name between the dots' }
 
 function badIndex(text: string): Fault {
   return {
     message: `has a bad index ${text.slice(0, 40)}`,
-    suggestion: 'write a whole number from 0 on, such as [0], or a quoted name, such as ["my key"]',
+    suggestion: 'write a whole number from 0, such as [0], or a quoted name, such as ["my key"]',
   }
 }
 
@@ -170,13 +170,13 @@ function checkNodes(segments: readonly string[]): { message: string; suggestion:
   const [label, part] = segments
   const forms = NODE_PARTS.map((name) => `nodes.${label ?? '<label>'}.${name}`).join(', ')
   if (label === undefined || part === undefined) {
-    return { message: 'does not say what of the node to read', suggestion: `write one of ${forms}` }
+    return { message: 'does not name what to read from the node', suggestion: `write one of ${forms}` }
   }
   if (!NODE_PARTS.includes(part)) {
     const partIndex = segments.findIndex((segment) => NODE_PARTS.includes(segment))
     if (partIndex > 1) {
       const [dotted, rest] = [segments.slice(0, partIndex).join('.'), segments.slice(partIndex).join('.')]
-      const hint = `put a label with a dot in it in quotes: nodes["${dotted}"].${rest}`
+      const hint = `quote a label that contains a dot: nodes["${dotted}"].${rest}`
       return { message: `a node has no "${part}"`, suggestion: hint }
     }
     const close = nearest(part, NODE_PARTS)

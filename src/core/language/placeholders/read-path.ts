@@ -26,13 +26,13 @@ export function descend(value: unknown, parts: readonly string[], from: number):
 /** Explains why a path has no value: what exists instead, and what was probably meant. */
 export function explainMissing(path: Path, scope: Scope): { readonly message: string; readonly suggestion: string } {
   const { root, segments } = path
-  const optional = `write \${?${printPath(path)}} when it may be missing`
+  const optional = `write \${?${printPath(path)}} if it may be missing`
   const name = segments[0] ?? ''
   if (root === 'nodes') {
     const data = scope.nodeData(name)
     if (data === undefined) return { message: `node "${name}" has no result yet`, suggestion: optional }
     if (segments[1] !== 'rawData')
-      return { message: `node "${name}" has no certain ${segments[1]} now`, suggestion: optional }
+      return { message: `the ${segments[1]} of node "${name}" is unknown`, suggestion: optional }
     return explainStep(data, segments, 2, `node "${name}"`, optional)
   }
   if (root === 'streamdata') {

@@ -24,8 +24,7 @@ export interface ResourceScope {
 
 /** Throws `VALIDATION` for what can never be resolved: nodes and messages do not exist when a task starts. */
 export function parseResource(text: string): ResourceSpec {
-  if (text.trim() === '')
-    throw invalid('the resource is empty', 'write an id, $ for the task resource, or leave it out')
+  if (text.trim() === '') throw invalid('the resource is empty', 'write an id or $ for the task resource, or omit it')
   if (text.includes('${')) return parseMixed(text)
   if (text === '$') return { kind: 'task' }
   if (text === '$taskId') return { kind: 'taskId' }
@@ -64,7 +63,7 @@ export function resolveResource(spec: ResourceSpec, scope: ResourceScope): strin
 function variableId(name: string, scope: ResourceScope): string {
   const value = scope.variable(name)
   if (value === undefined || value === null) {
-    fail(`"$${name}" stands for the variable "${name}", which has no value`, `give variables.${name} a resource id`)
+    fail(`"$${name}" stands for the variable "${name}", which has no value`, `set variables.${name} to a resource id`)
   }
   return idOf(value, `"$${name}"`)
 }
@@ -73,7 +72,7 @@ function metaId(path: readonly string[], scope: ResourceScope): string {
   const text = `META.$.${path.join('.')}`
   const metadata = scope.metadata()
   if (metadata === undefined) {
-    fail(`"${text}" reads the metadata of the task resource, and there is none`, 'start the task with a known resource')
+    fail(`"${text}" reads the metadata of the task resource, which has none`, 'start the task with a known resource')
   }
   const value = descend(metadata, path, 0)
   if (value === undefined || value === null) {
@@ -100,7 +99,7 @@ function idOf(value: unknown, text: string): string {
   const reference = isPlainObject(value) ? ownValue(value, '$ref') : undefined
   const right = 'it should be a resource id, or {"$ref": "/resources/<id>"}'
   const encoded = typeof reference === 'string' ? REFERENCE.exec(reference)?.[1] : undefined
-  if (encoded === undefined) fail(`${text} is ${plainText(value).slice(0, 80)}, which names no resource`, right)
+  if (encoded === undefined) fail(`${text} is ${plainText(value).slice(0, 80)}, which is not a resource id`, right)
   try {
     return decodeURIComponent(encoded)
   } catch {

@@ -84,7 +84,7 @@ export class ExpressionReader {
     if (!entry) {
       const names = [...HELPERS.keys(), 'lookup']
       const close = nearest(text, names)
-      const hint = `there are ${names.join(', ')}`
+      const hint = `use one of ${names.join(', ')}`
       const right = close === undefined ? hint : `did you mean "${close}"? ${hint}`
       return this.#fault(`calls an unknown helper "${text}"`, right)
     }
@@ -118,7 +118,7 @@ export class ExpressionReader {
       const reference = this.#refer(word.name)
       return reference && { kind: 'reference', reference }
     }
-    if (word.mark !== '(') return this.#fault(`has an unexpected "${word.mark}"`, 'leave it out')
+    if (word.mark !== '(') return this.#fault(`has an unexpected "${word.mark}"`, 'omit it')
     if (this.#depth >= MAX_CALL_DEPTH) {
       return this.#fault(`has more than ${MAX_CALL_DEPTH} calls inside each other`, 'use fewer')
     }

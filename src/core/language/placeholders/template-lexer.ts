@@ -103,8 +103,8 @@ const REFUSED: readonly (Fault & { readonly sign: string })[] = [
   { sign: '>', message: 'is a partial, which is not supported', suggestion: 'write its text here' },
   { sign: '#>', message: 'is a partial, which is not supported', suggestion: 'write its text here' },
   { sign: '{{', message: 'is a raw block, which is not supported', suggestion: 'write \\{{ for a plain {{' },
-  { sign: '*', message: 'is a decorator, which is not supported', suggestion: 'leave it out' },
-  { sign: '#*', message: 'is a decorator, which is not supported', suggestion: 'leave it out' },
+  { sign: '*', message: 'is a decorator, which is not supported', suggestion: 'omit it' },
+  { sign: '#*', message: 'is a decorator, which is not supported', suggestion: 'omit it' },
 ]
 
 /** Scans a comment: `{{! ... }}` ends at the first `}}`, `{{!-- ... --}}` at the first `--}}`. */

@@ -95,7 +95,7 @@ function quotedStep(text: string, start: number): Step | undefined {
   return undefined
 }
 
-const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'put a name between the dots' }
+const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'write a name between the dots' }
 
 export function unexpectedIn(character: string): Fault {
   return {

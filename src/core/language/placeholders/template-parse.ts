@@ -123,7 +123,7 @@ class TemplateParser {
     // a faulty block is opened nevertheless, so that its end is not reported too
     const head = this.#head(tag)
     if (this.#blocks.length >= MAX_BLOCK_DEPTH) {
-      this.#fault(tag, `is inside more than ${MAX_BLOCK_DEPTH} blocks`, 'use fewer blocks inside each other')
+      this.#fault(tag, `is inside more than ${MAX_BLOCK_DEPTH} blocks`, 'nest fewer blocks')
       this.isTooDeep = true
     }
     const [word] = tag.words
@@ -165,7 +165,7 @@ class TemplateParser {
     else if (block.otherwise) this.#fault(tag, 'is the second else of its block', 'remove one')
     else if (!isLink) block.otherwise = { tag, body: [] }
     else if (block.tag.kind === 'inverted') {
-      this.#fault(tag, 'has words after else', 'put an {{#if}} of its own inside {{else}}')
+      this.#fault(tag, 'has words after else', 'write a separate {{#if}} inside {{else}}')
     } else {
       if (this.#links - this.#blocks.length >= MAX_CHAIN) {
         this.#fault(tag, `is one of more than ${MAX_CHAIN} branches`, 'use fewer {{else if}}')

@@ -35,7 +35,7 @@ const WITH_CHANCE = { chance: true } as const
 
 /** Throws `VALIDATION` with columns if neither closures nor the sandbox can run it. */
 export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
-  return eitherLane(
+  return evaluatorOrSandbox(
     text,
     () => compileExpression(text, WITH_CHANCE),
     (script) => inSandbox(script, sandbox, (value) => value),
@@ -49,7 +49,7 @@ export function compileConditionCode(source: unknown, sandbox: Sandbox): Compile
     const { uses, holds } = compileCondition(source, WITH_CHANCE)
     return { uses, evaluate: holds }
   }
-  return eitherLane(source, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
+  return evaluatorOrSandbox(source, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
 }
 
 function truthOfCode(value: unknown): boolean {
@@ -72,7 +72,7 @@ export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<
     const number = numberOfCode(text, Array.isArray(value) ? Number(value[0]) : value)
     return { number, slack: 0 }
   }
-  return eitherLane(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
+  return evaluatorOrSandbox(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
 }
 
 /** Returns what sandboxed code reads; undefined if the sandbox cannot run it. */
@@ -82,7 +82,7 @@ export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
   return 'problems' in compiled ? undefined : compiled.uses
 }
 
-function eitherLane<T>(
+function evaluatorOrSandbox<T>(
   source: unknown,
   closures: () => CompiledCode<T>,
   sandboxed: (script: ScriptExpression) => CompiledCode<T>,

@@ -17,7 +17,7 @@ export function valuesOf(uses: readonly LogicPath[], lookup: (path: LogicPath) =
  * As in kernel/values.ts but without rounding of sums. Needs `lack` and `use`; the script's own values follow
  * JavaScript.
  */
-export function lawCode(suffix: string): string {
+export function unknownRulesCode(suffix: string): string {
   const [known, count, law] = ['known', 'count', 'law'].map((name) => name + suffix)
   return `const { ${known}, ${count}, ${law} } = (() => {
     const Wrong = TypeError, toNumber = Number, pattern = ${String(DECIMAL)}, leading = /^-?[0.]*/

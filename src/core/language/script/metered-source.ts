@@ -195,7 +195,7 @@ class Writer {
 
   #cell({ object, property, computed, start }: MemberExpression): string {
     if (object.type === 'Super' || property.type === 'PrivateIdentifier') {
-      this.uncounted.push({ at: start, what: 'change of such a field in one go; write x = x + 1' })
+      this.uncounted.push({ at: start, what: 'combined assignment to such a field; write x = x + 1' })
     }
     const key = computed ? this.#used(property) : JSON.stringify(this.#source.slice(property.start, property.end))
     const parts = [object, property].map((part) => (part.type === 'SequenceExpression' ? ['(', ')'] : ['', '']))
@@ -224,7 +224,10 @@ class Writer {
   ): string {
     const { body, async, params } = node
     if (async && params.some(({ type }) => type !== 'Identifier')) {
-      this.uncounted.push({ at: node.start, what: 'pattern among the parameters of an async function; name them' })
+      this.uncounted.push({
+        at: node.start,
+        what: 'destructuring in the parameters of an async function; name the parameters',
+      })
     }
     if (body.type === 'BlockStatement') {
       return this.#children(node, [], new Map([[body, this.#opened(body, async ? 'fault' : 'step')]]))
@@ -251,7 +254,7 @@ class Writer {
   #refuseTargets(pattern: AnyNode, isTop: boolean): void {
     for (const target of targetsIn(pattern, isTop)) {
       if (isConverting(target)) {
-        this.uncounted.push({ at: target.start, what: 'such a field to take a value apart into; assign it by itself' })
+        this.uncounted.push({ at: target.start, what: 'destructuring into such a field; assign it separately' })
       }
     }
   }
@@ -265,12 +268,12 @@ function isBlock(node: Node): node is AnyNode & { type: 'BlockStatement' } {
 function uncountedIn(node: AnyNode): string | undefined {
   switch (node.type) {
     case 'WithStatement':
-      return 'with; name the object each time'
+      return 'the statement with; name the object each time'
     case 'ImportExpression':
       return 'import; a script has no modules'
     case 'ObjectPattern':
       return node.properties.some(({ type }) => type === 'RestElement')
-        ? 'rest of an object; name the fields'
+        ? 'the rest of an object; name the fields'
         : undefined
     case 'Literal':
       return typeof node.value === 'bigint' ? 'bigint; write a number' : undefined

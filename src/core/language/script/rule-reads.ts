@@ -167,7 +167,7 @@ export class Reads {
     const { name } = node
     if (!WORD_FUNCTIONS.has(name)) {
       const close = similarFunction(name)
-      const hint = close === undefined ? 'call one of JavaScript, or declare it' : `did you mean ${close}?`
+      const hint = close === undefined ? 'use a function of JavaScript, or declare it' : `did you mean ${close}?`
       return this.#wrong(node, `unknown function "${name}"`, INSTEAD.get(name) ?? hint)
     }
     const wrong = wrongCall(name, call.arguments)
@@ -202,11 +202,11 @@ export class Reads {
     const isComputed = known !== -1 && fixed.length < written
     if (this.#meaning === 'script' && (end === undefined || isComputed)) return
     if (end === undefined || isComputed) {
-      const what = isComputed || known !== -1 ? 'computes what it reads' : 'alone is not a value'
+      const what = isComputed || known !== -1 ? 'computes the path that it reads' : 'alone is not a value'
       return this.#wrong(
         node,
         `"${this.#label(end ?? node)}" ${what}`,
-        'write the path out, such as nodes.<label>.state',
+        'write the path literally, such as nodes.<label>.state',
       )
     }
     this.#read(node, end, around, pathOf(root, names.slice(0, length)))
@@ -249,7 +249,7 @@ export class Reads {
         if (isNumeric(parent)) this.#numbers.add(node)
         return
       }
-      if (passesOn(parent, node)) {
+      if (forwardsValue(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
         if (parent.optional) isTested = true
@@ -289,7 +289,11 @@ export class Reads {
 
   #check(node: AnyNode, fields: ReadonlySet<string>, around: readonly AnyNode[]): void {
     if (node.type === 'AwaitExpression' || (isFunction(node) && node.async)) {
-      this.#wrong(node, `"${this.#label(node)}" waits, and an expression answers at once`, 'leave waiting to script')
+      this.#wrong(
+        node,
+        `"${this.#label(node)}" waits, but an expression must return at once`,
+        'use the plug script to wait',
+      )
     }
     if (isFunction(node) && around.every(({ type }) => type === 'ParenthesizedExpression') && this.#before === 0) {
       this.#wrong(node, 'the code is a function that is never called', 'write its result instead')
@@ -311,14 +315,14 @@ export class Reads {
     const name = memberName(node)
     if (node.object.type !== 'Identifier' || name === undefined || hasMember(node.object.name, name)) return
     if (isMethod(name) && node.object.name !== 'Math' && node.object.name !== 'JSON') return
-    this.#wrong(node, `unknown name "${this.#label(node)}"`, 'use one of JavaScript')
+    this.#wrong(node, `unknown name "${this.#label(node)}"`, 'use a name of JavaScript')
   }
 
   #method(callee: MemberExpression, fields: ReadonlySet<string>): void {
     const name = memberName(callee)
     if (name === undefined || isMethod(name) || fields.has(name)) return
     if (callee.object.type === 'Identifier' && isGlobal(callee.object.name)) return
-    const hint = INSTEAD.get(name) ?? 'call one of JavaScript, or declare it'
+    const hint = INSTEAD.get(name) ?? 'use a function of JavaScript, or declare it'
     this.#wrong(callee.property, `unknown method "${name}"`, hint)
   }
 
@@ -351,7 +355,7 @@ function isField(node: AnyNode): node is AnyNode & { type: 'Property' | 'MethodD
   return node.type === 'Property' || node.type === 'MethodDefinition' || node.type === 'PropertyDefinition'
 }
 
-function passesOn(parent: AnyNode, part: Node): boolean {
+function forwardsValue(parent: AnyNode, part: Node): boolean {
   switch (parent.type) {
     case 'ParenthesizedExpression':
     case 'ChainExpression':

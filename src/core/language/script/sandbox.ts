@@ -112,7 +112,7 @@ export class Sandbox {
   runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
     const json = JSON.stringify(input)
     if (json.length > MAX_JSON) {
-      throw new AppError('TOO_LARGE', `the script would get ${json.length} characters of data, at most ${MAX_JSON}`)
+      throw new AppError('TOO_LARGE', `the data of the script has ${json.length} characters, more than ${MAX_JSON}`)
     }
     const answer = this.#interpreter.answer(code, json)
     return answer instanceof Promise ? answer.then((text) => resultOf(text, write)) : resultOf(answer, write)

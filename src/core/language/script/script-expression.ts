@@ -15,10 +15,10 @@
 import { parse, parseExpressionAt, tokenizer, type Expression, type Node, type Options } from 'acorn'
 import type { LogicPath } from '../logic/run.ts'
 import { misreadings } from '../expression/misreadings.ts'
-import { insteadOfWord, positionIn } from '../expression/parse.ts'
+import { suggestionForWord, positionIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
 import { Completion, droppedValues, returnsValue, objectLikeBlock, hasNoReturn } from './completion.ts'
-import { lawCode, textCode } from './encoded-values.ts'
+import { unknownRulesCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
@@ -126,18 +126,18 @@ function parsedExpression(marked: string): { readonly tree: Expression } | Probl
     let next = rest.getToken()
     if (next.type.label === ';') next = rest.getToken()
     if (next.type.label === 'eof') return { tree }
-    return { at: next.start, message: 'the expression is over here, and more follows', suggestion: 'write one' }
+    return { at: next.start, message: 'the expression ends here, but more follows', suggestion: 'write one' }
   } catch (error) {
     return problemOf(error, marked, 0)
   }
 }
 
 function problemOf(error: unknown, text: string, before: number): Problem {
-  if (error instanceof RangeError) return { at: 0, message: 'it nests too deep', suggestion: 'write it simpler' }
+  if (error instanceof RangeError) return { at: 0, message: 'it nests too deep', suggestion: 'simplify it' }
   if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
   const at = Math.min(Math.max(0, Number(error.pos) - before), text.length)
   const reason = error.message.replace(/ \(\d+:\d+\)$/, '')
-  const suggestion = insteadOfWord(text, at) ?? 'correct the code there'
+  const suggestion = suggestionForWord(text, at) ?? 'correct the code there'
   return { at, message: `${reason} at ${positionIn(text, at).words}`, suggestion }
 }
 
@@ -147,7 +147,7 @@ function misusedStatements(body: readonly Node[], before: number): readonly Prob
   if (!hasNoReturn(body)) return []
   const block = objectLikeBlock(body)
   const problems = droppedValues(body).map(({ start }): Problem => {
-    const message = 'this value is not used, because more follows'
+    const message = 'this value is unused, because more code follows'
     return { at: start - before, message, suggestion: 'join conditions with && or ||' }
   })
   if (block === undefined) return problems
@@ -165,7 +165,7 @@ function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, co
   const lack${suffix} = (name, was) => { throw [tag, name, was === undefined ? was : toText(was)] }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
-  ${lawCode(suffix)}
+  ${unknownRulesCode(suffix)}
   const in${suffix} = (key, all, name) => {
     if (isArray(all)) return all.some((item) => law${suffix}('==', '', '', item, key))
     if (typeof all !== 'object' || all === null) {

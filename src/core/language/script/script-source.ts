@@ -6,7 +6,7 @@ import { readSource } from '../expression/source.ts'
 import { missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { Completion } from './completion.ts'
-import { lawCode, textCode } from './encoded-values.ts'
+import { unknownRulesCode, textCode } from './encoded-values.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 
@@ -24,7 +24,7 @@ const MAX_SCRIPT = 100_000
 /** In a template literal `${...}` is JavaScript's own. Throws `VALIDATION` with the positions of all problems. */
 export function compileScript(source: string): CompiledScript {
   if (source.length > MAX_SCRIPT) {
-    throw refused([`the script has ${source.length} characters, at most ${MAX_SCRIPT} are read`])
+    throw refused([`the script has ${source.length} characters, more than ${MAX_SCRIPT}`])
   }
   const read = readSource(source)
   if (read.problems.length > 0) {
@@ -71,7 +71,7 @@ function parsedScript(marked: string, source: string): Parsed {
       statement?.type === 'ExpressionStatement' && statement.end === written.length ? statement.expression : null
     const inner = tree && bare(tree)
     if (!tree || inner?.type !== 'FunctionExpression')
-      throw refused(['the script ends its function and goes on behind it'])
+      throw refused(['the script closes its function and continues after it'])
     // an async function waits for its return value; any other function may send its result meanwhile
     return { tree, written, before, completion: new Completion(inner.body.body, isAsync ? '' : 'settle') }
   } catch (error) {
@@ -119,7 +119,7 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
   const lack${suffix} = (${name}, was) => { throw new Error(${JSON.stringify(missing('').message)}.replace('""', () => '"' + ${name} + '"').replace('has no value', was === undefined ? 'has no value' : 'is ' + was)) }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
-  ${lawCode(suffix)}
+  ${unknownRulesCode(suffix)}
   const [${values}] = (${options}.values || []).map(([value, number]) => (number === undefined ? value : Number(number)))
   delete ${options}.values
   ${completion === undefined ? '' : endCode(completion, suffix)}

@@ -38,14 +38,14 @@ export function readTables(bn: BnGraph, report: Report): ReadonlyMap<string, Gat
       'TABLE',
       at('', 'nodes', i),
       `the node ${shown(name)} is neither a sensor nor a relation`,
-      'give it properties.sensor, or a table in posterior',
+      'add properties.sensor, or a table in posterior',
     )
   })
   return gates
 }
 
 function tooLarge(path: string, report: Report): undefined {
-  report.error('TOO_LARGE', path, `the tables have more than ${MAX_CELLS} numbers together`, 'use the simplified form')
+  report.error('TOO_LARGE', path, `the tables have more than ${MAX_CELLS} numbers in total`, 'use the simplified form')
 }
 
 function readTable(
@@ -72,7 +72,7 @@ function readTable(
       'TABLE',
       path,
       `the sensor ${shown(name)} has a table`,
-      'only relations have one: remove it, or remove properties.sensor',
+      'only relations have a table: remove it, or remove properties.sensor',
     )
     return undefined
   }
@@ -93,7 +93,7 @@ function readTable(
       'TABLE',
       at(path, 'function'),
       `the table of ${shown(name)} has ${table.function.length} numbers, expected ${2 * rows} (2 x ${sizes.join(' x ')})`,
-      'one number for each combination of states',
+      'write one number for each combination of states',
     )
     return undefined
   }
@@ -128,7 +128,7 @@ function isCertain(table: BnTable, rows: number, name: string, path: string, rep
       'TABLE',
       at(path, 'function', bad),
       `the table of ${shown(name)} has the probability ${table.function[bad]}`,
-      'a relation is certain: write only 0 and 1',
+      'write only 0 and 1',
     )
     return false
   }
@@ -137,8 +137,8 @@ function isCertain(table: BnTable, rows: number, name: string, path: string, rep
     report.error(
       'TABLE',
       at(path, 'function', rows + row),
-      `the table of ${shown(name)} has for both states the probability ${table.function[row]}`,
-      'the second half is 1 minus the first',
+      `the table of ${shown(name)} has the same probability for both states, ${table.function[row]}`,
+      'write the second half as 1 minus the first',
     )
     return false
   }

@@ -71,8 +71,8 @@ function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySe
   // unknown names in `{{}}` render as empty text, so they are only a warning
   const severity = use.text.startsWith('{{') ? 'WARNING' : 'ERROR'
   if (target?.kind === 'actuator' && part !== 'state' && name !== entry.label) {
-    const hint = 'read the input of the actuator, or let a sensor make the call'
-    const text = `what ${shown(name)} returns arrives later, so the result depends on the duration of the call`
+    const hint = 'read the input of the actuator, or make the call in a sensor'
+    const text = `the result of ${shown(name)} arrives later, so the outcome depends on the duration of the call`
     found(binding, 'WARNING', text, hint, report, 'LATENCY')
   }
   if (name === '') {
@@ -80,13 +80,13 @@ function checkUse(binding: BindingInRule, index: RuleIndex, declared: ReadonlySe
       binding,
       severity,
       '"" is not a node',
-      'write the label of one; a value of the message is streamdata.<name>',
+      'write the label of a node; write streamdata.<name> for a value of the message',
       report,
     )
   } else if (target === undefined) {
     const dotted = dottedLabel(use, index)
     if (dotted !== undefined) {
-      const text = `unknown node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
+      const text = `unknown node ${shown(name)}; the label ${shown(dotted.label)} contains a dot`
       found(binding, 'ERROR', text, `write ${dotted.instead}`, report)
     } else {
       const root = use.text.startsWith('{{') ? '{{' : 'nodes.'

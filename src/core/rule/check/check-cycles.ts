@@ -56,8 +56,8 @@ function reportCycle(labels: readonly string[], path: string, report: Report): v
   report.error(
     'CYCLE',
     path,
-    `the nodes run in a circle: ${shownLabels.join(' -> ')}`,
-    'remove one of the triggers or parents on the way',
+    `the nodes trigger each other endlessly: ${shownLabels.join(' -> ')}`,
+    'remove one of these triggers or parents',
   )
 }
 

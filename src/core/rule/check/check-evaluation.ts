@@ -21,8 +21,8 @@ export function checkEvaluation(
     const path = at('', 'triggers', i)
     byDestination.set(destinationLabel, [...(byDestination.get(destinationLabel) ?? []), { trigger, path }])
     if (change === undefined || invocationPolicy === 0) return
-    const text = `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)}: a change within the cool-down is lost, and its firings may fall elsewhere than before`
-    const hint = 'write "begins" or "ends" with the states: a cool-down delays them and does not lose them'
+    const text = `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)}: a change during the cool-down is lost, and firings may occur at other times than before`
+    const hint = 'use "begins" or "ends" with the states, which a cool-down only delays'
     report.note('EVALUATION', at(path, 'invocationPolicy'), text, hint)
   })
   for (const [destination, triggers] of byDestination) {
@@ -32,7 +32,7 @@ export function checkEvaluation(
     if (sensors.size < 2 || !isShared || first === undefined) continue
     // After a reset, states become known one by one, and are then final for their input.
     if (triggers.length === 1 && resetObservations && firesOnce(first.trigger, index)) continue
-    const text = `${shown(destination)} follows ${list(sensors)}, which one input may run: it fires at most once for it, after all of them have answered, not for each answer`
+    const text = `${shown(destination)} follows ${list(sensors)}, which a single input may run: it fires at most once for that input, after all of them have finished, and not for each result`
     report.note('EVALUATION', first.path, text)
   }
   checkReads(index, report)

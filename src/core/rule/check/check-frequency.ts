@@ -11,7 +11,7 @@ export function checkFrequency(field: string, ms: number | undefined, path: stri
   report.warning(
     'FREQUENCY',
     path,
-    `${field} makes a tick every ${Number(ms.toPrecision(6))} ms`,
+    `${field} ticks every ${Number(ms.toPrecision(6))} ms`,
     `write at least ${least}; a minute is ${field === 'pollingInterval' ? '60' : '60000'}`,
   )
 }

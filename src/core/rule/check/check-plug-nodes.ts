@@ -58,7 +58,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
   for (const [field, state, path] of fields) {
     if (state === undefined) continue
     const effect = `${naming(entry)}: ${field} has no effect, an actuator has no states`
-    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, { text: 'leave it out', fix: removing })
+    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, { text: 'omit it', fix: removing })
     else checkState(state, entry, path, `${naming(entry)}: ${field}`, report)
   }
 }
@@ -70,7 +70,7 @@ function checkLoop(entry: PlugEntry, report: Report): void {
     'TYPE',
     at(entry.path, 'loopDef'),
     `${naming(entry)}: loopDef ${shown(loopDef)} is not a JSON array of objects`,
-    'write text such as [{"id": 1}, {"id": 2}], or a placeholder for one',
+    'write text such as [{"id": 1}, {"id": 2}], or a placeholder for such text',
   )
 }
 
@@ -89,7 +89,7 @@ function checkKeptData(entry: PlugEntry, report: Report): void {
     'FIELD',
     at(entry.path, 'keepRawData'),
     `${naming(entry)}: keepRawData has no effect without an evictionTime`,
-    { text: 'leave it out: raw data stays until new raw data arrives', fix: removing },
+    { text: 'omit it: raw data stays until new raw data arrives', fix: removing },
   )
 }
 
@@ -103,7 +103,7 @@ function checkConditional(entry: PlugEntry, report: Report): void {
       'FIELD',
       at(entry.path, field),
       `${naming(entry)}: ${field} has no effect, because triggers run it`,
-      'leave it out, or remove the triggers that lead here',
+      'omit it, or remove the triggers of this node',
     )
   }
 }
@@ -138,7 +138,7 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   if (channel !== undefined) {
     // neither data nor clocks run a sensor with a channel
     if (resource !== undefined) return
-    const hint = `it runs on the channel ${channel} of its resource: set one such as "$"`
+    const hint = `it runs on the channel ${channel} of its resource: set a resource such as "$"`
     return report.warning('START', entry.path, `${naming(entry)} never runs`, hint)
   }
   if (pollingPeriod !== undefined || schedule !== undefined) return
@@ -146,7 +146,7 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
   // explicitly false with a resource: meant only for events and pushed states
   if (resource !== undefined && (dataTrigger !== false || tickTrigger === false)) return
   const hint = hasTick
-    ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'
-    : 'give it a resource such as "$", a pollingPeriod or a trigger, or add a clock to the task'
+    ? 'allow tickTrigger, or add a resource, a pollingPeriod or a trigger'
+    : 'add a resource such as "$", a pollingPeriod or a trigger, or add a clock to the task'
   report.warning('START', entry.path, `${naming(entry)} never runs`, hint)
 }

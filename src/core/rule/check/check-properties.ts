@@ -92,7 +92,7 @@ function checkConstant(
       'PROPERTY',
       path,
       `${what} is ${shownUnless(field, value)}, not ${type.noun}`,
-      `write something like ${shownUnless(field, field.example ?? type.example)}`,
+      `write a value such as ${shownUnless(field, field.example ?? type.example)}`,
     )
     return undefined
   }

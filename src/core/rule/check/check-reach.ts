@@ -111,7 +111,7 @@ function reportFindings(
       'GATE',
       entry.path,
       `relation ${shown(relation.label)} is ${always} whatever its parents are`,
-      'leave it out, or change its combinations',
+      'omit it, or change its combinations',
     )
     // a warning about the whole gate covers its rows
     if (relation.type !== 'GENERAL' || always === 'FALSE') return
@@ -123,7 +123,7 @@ function reportFindings(
       'GATE',
       at(entry.path, 'combinations', i),
       `relation ${shown(relation.label)}: ${shown(relation.combinations[i])} can never hold, because the gates above exclude it`,
-      'leave the row out, or change a gate above',
+      'omit the row, or change a gate above',
     )
   })
 }

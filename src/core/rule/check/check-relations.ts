@@ -70,7 +70,7 @@ function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefine
         'GATE',
         at(where, i),
         `relation ${shown(label)} lists ${shown(row)} twice, first as row ${earlier}`,
-        'leave one of them out',
+        'omit one of them',
       )
   })
   return fits

@@ -34,10 +34,10 @@ export function checkResets(
     report.warning(
       'RESET',
       at('', 'triggers', i, 'stateChangeTrigger', 'stateFrom'),
-      `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, whether it changed or not, because the run first clears the state that "*" is compared with`,
+      `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, changed or not, because each run first clears the state with which "*" is compared`,
       stateTo === '*'
-        ? 'name the states that matter, each set in a trigger with its own "begins", or name stateFrom, which is compared with the state before that'
-        : `write "begins": [${shown(stateTo)}] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that`,
+        ? 'use one trigger with "begins" for each set of relevant states, or set stateFrom, which is compared with the state before the reset'
+        : `write "begins": [${shown(stateTo)}] instead of stateChangeTrigger, or set stateFrom, which is compared with the state before the reset`,
       { nodeId: sourceLabel },
     )
   })

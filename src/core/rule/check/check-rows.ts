@@ -69,7 +69,7 @@ function checkRelation(
         'GATE',
         at(path, 'combinations', i),
         `relation ${shown(label)} requires ${parts}, which no value of ${shown(first.parameter)} satisfies at once`,
-        'look at the limits; for one or the other use OR, or a row for each in GENERAL',
+        'check the limits; use OR if one of the states suffices, or GENERAL with a row for each',
       )
     }
   })

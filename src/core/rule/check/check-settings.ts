@@ -44,12 +44,12 @@ export function checkSettings(
   checkTaskSchedule(settings, path, report)
   if (maxLateness !== undefined && settings.misfire !== 'once' && settings.misfire !== 'all') {
     const message = 'maxLateness has no effect while missed ticks are skipped'
-    report.warning('FIELD', at(path, 'maxLateness'), message, 'write "misfire": "once" or "all", or leave it out')
+    report.warning('FIELD', at(path, 'maxLateness'), message, 'write "misfire": "once" or "all", or omit it')
   }
   checkLate(settings, path, report)
   if (settings.maxMissed !== undefined && settings.misfire !== 'all') {
-    const message = 'maxMissed has no effect unless all missed ticks are to run'
-    report.warning('FIELD', at(path, 'maxMissed'), message, 'write "misfire": "all", or leave it out')
+    const message = 'maxMissed has no effect unless all missed ticks run'
+    report.warning('FIELD', at(path, 'maxMissed'), message, 'write "misfire": "all", or omit it')
   }
 }
 
@@ -72,7 +72,7 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
       'FIELD',
       at(path, field),
       `${field} has no effect on a ${type} task`,
-      `leave it out, or write "type": "${CLOCK_FIELDS[field]}"`,
+      `omit it, or write "type": "${CLOCK_FIELDS[field]}"`,
     )
   }
   if (type === 'periodic' && !has('frequency') && !has('pollingInterval')) {
@@ -96,8 +96,14 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
 function checkLate({ late, time }: TaskSettings, path: string, report: Report): void {
   if (late === undefined || time !== 'arrival') return
   const latePath = at(path, 'late')
-  const hint = `leave "time" out, or leave "late" out`
+  const hint = `omit "time" or "late"`
   if (typeof late === 'object')
     report.error('TASK', latePath, 'reorder follows the timestamps of messages, which "time": "arrival" ignores', hint)
-  else report.warning('FIELD', latePath, 'late has no effect with "time": "arrival": no reading is late then', hint)
+  else
+    report.warning(
+      'FIELD',
+      latePath,
+      'late has no effect with "time": "arrival", because readings are never late then',
+      hint,
+    )
 }

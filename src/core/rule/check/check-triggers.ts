@@ -17,7 +17,7 @@ export function checkTriggers(rule: PartialRule, index: RuleIndex, report: Repor
     if (earlier === undefined) seen.set(key, i)
     else
       report.warning('TRIGGER', path, `${naming(trigger)} is the same as trigger ${earlier}`, {
-        text: 'leave one of them out',
+        text: 'omit one of them',
         fix: removing,
       })
   })
@@ -70,7 +70,7 @@ function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIn
     report,
   )
   if (found?.kind !== 'relation') return
-  const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
+  const hint = `a relation follows its parents without a trigger; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
   report.error(
     'TRIGGER',
     destinationPath,
@@ -96,7 +96,7 @@ function checkStates(
         'TRIGGER',
         fieldPath,
         `${naming(trigger)} has no state in ${field}, so it fires after every execution of its source`,
-        `leave ${field} out to say so, or name states`,
+        `omit ${field} to express this, or list states`,
       )
     }
     return
@@ -110,19 +110,19 @@ function checkStates(
   })
   const states = source && statesOf(source)
   if (field === 'statesTrigger' || !states?.every((state) => wanted.includes(state)) || states.length === 0) return
-  const what = field === 'begins' ? 'fires once, at the first of them, and never again' : 'never fires'
+  const what = field === 'begins' ? 'fires once, at the first state, and never again' : 'never fires'
   report.warning(
     'TRIGGER',
     fieldPath,
     `${naming(trigger)}: ${field} has all states of ${shown(source?.label ?? '')}, so it ${what}`,
-    'leave out the states that are not part of it',
+    'omit the states that do not belong to it',
   )
 }
 
 const STAR: Readonly<Record<ListField, string>> = {
-  statesTrigger: 'leave statesTrigger out to fire on every state',
-  begins: 'name the states that belong together, such as those of an alarm',
-  ends: 'name the states that belong together, such as those of an alarm',
+  statesTrigger: 'omit statesTrigger to fire on every state',
+  begins: 'list the states that belong together, such as the states of an alarm',
+  ends: 'list the states that belong together, such as the states of an alarm',
 }
 
 function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {

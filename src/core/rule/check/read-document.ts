@@ -74,12 +74,7 @@ function copyOf(value: unknown, path: string, depth: number, budget: Budget, rep
     case 'number':
       budget.left -= 4
       if (Number.isFinite(value)) return value
-      report.error(
-        'TYPE',
-        path,
-        `${String(value)} is not a number in JSON`,
-        'write a finite number, or leave the field out',
-      )
+      report.error('TYPE', path, `${String(value)} is not a number in JSON`, 'write a finite number, or omit the field')
       return undefined
     default:
   }
@@ -141,7 +136,7 @@ function copyOfObject(
     budget.left -= key.length + 4
     if (budget.left < 0) break
     if (FORBIDDEN_KEYS.has(key)) {
-      report.error('KEY', at(path, key), `the key ${shown(key)} is refused`, 'choose another name')
+      report.error('KEY', at(path, key), `the key ${shown(key)} is not allowed`, 'choose another name')
       continue
     }
     const item = copyOf(value, at(path, key), depth + 1, budget, report)

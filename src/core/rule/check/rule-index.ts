@@ -116,11 +116,11 @@ function enter(nodes: Map<string, NodeEntry>, entry: NodeEntry, report: Report):
   if (label === '') return
   const path = at(entry.path, 'label')
   if (label === 'GLOBAL') {
-    report.error('LABEL', path, 'the label "GLOBAL" stands for the message among the raw data', 'choose another label')
+    report.error('LABEL', path, 'the label "GLOBAL" is reserved for the message', 'choose another label')
   }
   if (FORBIDDEN_KEYS.has(label)) {
-    const hint = 'choose another label; this one reaches a prototype where labels are keys'
-    return report.error('LABEL', path, `the ${entry.kind} label ${shown(label)} is refused`, hint)
+    const hint = 'choose another label; this one is the name of a prototype property'
+    return report.error('LABEL', path, `the ${entry.kind} label ${shown(label)} is not allowed`, hint)
   }
   const earlier = nodes.get(label)
   if (earlier === undefined) nodes.set(label, entry)
@@ -156,10 +156,10 @@ function noteVersion(
   const naming = `${kind} ${shown(label)}`
   const details = { nodeId: label, plugin: { name, version }, runs: plug.version }
   if (by === 'compatible') {
-    const message = `${naming}: ${name} ${plug.version} runs, which stands for ${version}`
+    const message = `${naming}: ${name} ${plug.version} runs instead of ${version}, with which it is compatible`
     report.note('VERSION', versionPath, message, undefined, details)
   } else if (by === 'major') {
-    const message = `${naming}: unknown version ${name} ${version}; ${plug.version} runs, the newest of that major version`
+    const message = `${naming}: unknown version ${name} ${version}; ${plug.version} runs instead, the newest of that major version`
     const hint = { text: `write "version": "${plug.version}"`, fix: replacing(plug.version) }
     report.warning('VERSION', versionPath, message, hint, details)
   }

@@ -184,7 +184,7 @@ function noteVerdicts(run: TaskRun, readings: Readings, message: Message, verdic
   if (stamp === undefined) {
     if (verdicts.length === 0 || mixed.has(resource) || !newest.has(resource)) return
     mixed.add(resource)
-    const text = `some messages of ${resource} have a timestamp and some have none: a message without one makes messages late that were measured before it arrived`
+    const text = `messages of ${resource} arrive both with and without a timestamp: after a message without a timestamp, messages measured before its arrival are late`
     return traceLog(run, 'WARN', text)
   }
   if (verdicts.every((one) => one === 'taken')) return void inRow.delete(resource)
@@ -194,6 +194,6 @@ function noteVerdicts(run: TaskRun, readings: Readings, message: Message, verdic
   inRow.set(resource, count)
   if (count !== MANY_LATE) return
   const behind = ((newest.get(resource)?.time ?? stamp) - stamp) / 1000
-  const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; they are taken again once the task is resynced (POST /api/tasks/{id}/command/resync) or restarted`
+  const text = `the clock of ${resource} may have been set back by ${behind} s: ${MANY_LATE} readings in a row were older than an earlier one; resync the task (POST /api/tasks/{id}/command/resync) or restart it to accept its readings again`
   traceLog(run, 'WARN', text)
 }

@@ -147,7 +147,7 @@ class ServedLink {
     if (this.#isLeaving) return this.#link.send(UNTAKEN, number)
     if (head.length > MAX_HEAD) throw new Error(`the head of a frame has more than ${MAX_HEAD} characters`)
     if (this.#open.size >= MAX_OPEN) throw new Error(`more than ${MAX_OPEN} requests are open on one connection`)
-    if (this.#open.has(number)) throw new Error(`request ${number} is open already`)
+    if (this.#open.has(number)) throw new Error(`request ${number} is already open`)
     const [method, url, headers, count, term, slot, address] = JSON.parse(head) as AskHead
     const response = new FramedResponse(method, this.#eventsOf(number))
     const request = new FramedRequest(method, url, headers as IncomingHttpHeaders, body, this.#socket, () =>

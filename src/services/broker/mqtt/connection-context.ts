@@ -1,12 +1,13 @@
 /** Options of the MQTT listener, and its interface to connections. */
 import type { Server, Socket } from 'node:net'
 import type { Caller, RateLimitedLogger } from '#kernel'
-import type { BrokerApi, BrokerMessage } from '../contract.ts'
+import type { BrokerMessage, MqttBrokerApi } from '../contract.ts'
+import type { DeviceSessions } from '../kept/device-sessions.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
-  readonly api: (caller: Caller) => BrokerApi
+  readonly api: (caller: Caller) => MqttBrokerApi
   /**
    * Returns undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address, and
    * with `UNAUTHORIZED` and the reason for the wrong certificate.
@@ -18,6 +19,8 @@ export interface MqttOptions {
   readonly watch?: (caller: Caller, end: () => void) => () => void
   /** Records that a client came or left; not called for clients of a host that stops. */
   readonly presence?: (caller: Caller, clientId: string, isOnline: boolean) => Promise<void>
+  /** Returns the kept sessions of the caller's tenant. Absent: a session ends with its connection. */
+  readonly sessions?: (caller: Caller) => DeviceSessions | undefined
   /** Resolves to true once the message is durable, to false for an unknown topic. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
   /** Finds the hosts of other tenants. Default: this host has all tenants. */
@@ -62,9 +65,12 @@ export interface ConnectionContext {
   readonly counts: MqttCounts
   readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
-  named(tenant: string, clientId: string, connection: Leaving): void
+  /** Ends another connection of the same key and client id, and withholds its will. */
+  named(caller: Caller, clientId: string, connection: Leaving): void
   /** Returns false if another connection has taken over the client id. */
-  left(connection: Leaving, tenant: string | undefined, clientId: string): boolean
+  left(connection: Leaving, caller: Caller | undefined, clientId: string): boolean
+  /** Publishes a will after a delay in ms, unless the client returns. */
+  delayWill(caller: Caller, clientId: string, ms: number, publish: () => void): void
   textOf(message: BrokerMessage): Buffer
 }
 

@@ -3,13 +3,14 @@ import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import { AppError, type Caller, hasScope, messageOf, requireScope } from '#kernel'
 import { bodyText, parseMessages } from '#services/shared'
-import type { BrokerApi } from '../contract.ts'
+import type { MqttBrokerApi } from '../contract.ts'
+import { MAX_EXPIRY } from '../kept/device-sessions.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'
 import { PacketFrames } from './packet-frames.ts'
 import { PacketWriter } from './packet-writer.ts'
 import { REASONS, refusalReason, returnCode, type Reason } from './reasons.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { type KeptSession, Subscriptions } from './subscriptions.ts'
 import type { ConnectionContext } from './connection-context.ts'
 import { publishTopic, type PublishTopic, scopeOfPublish } from './topics.ts'
 
@@ -22,13 +23,18 @@ const MAX_SHOWN = 200
 interface Will {
   readonly topic: PublishTopic
   readonly payload: Buffer
+  readonly retain: boolean
+  /** ms */
+  readonly delay: number
 }
 
 interface Known {
   readonly caller: Caller
-  readonly api: BrokerApi
+  readonly api: MqttBrokerApi
   readonly clientId: string
   readonly subscriptions: Subscriptions
+  /** undefined: the session ends with the connection */
+  readonly kept: KeptSession | undefined
 }
 
 export class Connection {
@@ -48,7 +54,7 @@ export class Connection {
   /** packets received before the client is authenticated */
   readonly #early: Packet[] = []
   /** ids of QoS 2 messages that are accepted and not released yet */
-  readonly #taken = new Set<number>()
+  #taken = new Set<number>()
   #inFlight = 0
   /** messages of QoS 1 and 2 whose exchange of acknowledgements is not complete */
   #unacknowledged = 0
@@ -57,6 +63,10 @@ export class Connection {
   #silenceMs = 0
   #isOver = false
   #isShutDown = false
+  #hasLeft = false
+  #name: Pick<Known, 'caller' | 'clientId'> | undefined
+  /** seconds for which the client wants its session kept, if it stated so at the end */
+  #expiry: number | undefined
 
   constructor(socket: Socket, listener: ConnectionContext) {
     this.#socket = socket
@@ -128,7 +138,7 @@ export class Connection {
   #fault({ reason, text }: PacketFault): void {
     if (this.#isOver) return
     this.#listener.counts.faults++
-    this.#warn('a connection over MQTT was closed for what came over it', text)
+    this.#warn('an MQTT connection was closed because of an invalid packet', text)
     if (this.#introduced || reason !== REASONS.unsupportedVersion) return void this.end(reason)
     this.#refuse(reason)
   }
@@ -168,36 +178,45 @@ export class Connection {
     if (packet.properties?.authenticationMethod !== undefined) return this.#refuse(REASONS.badMethod)
     if (protocolVersion < 5 && packet.clientId === '' && packet.clean === false)
       return this.#refuse(REASONS.badClientId)
-    if (protocolVersion === 5 && will?.retain === true) return this.#refuse(REASONS.noRetain)
     const topic = will && publishTopic(will.topic)
     if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
     const caller = await this.#callerOf(packet)
     if (typeof caller === 'number') return this.#refuse(caller)
     if (topic !== undefined && !mayPublish(caller, topic)) return this.#refuse(REASONS.notAuthorized)
     if (this.#isOver || (await this.#goesElsewhere(caller))) return
-    const { newId } = this.#listener.options
+    const { newId, api: apiOf, watch } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
-    const api = this.#listener.options.api(caller)
+    const api = apiOf(caller)
+    if (protocolVersion === 5 && will?.retain === true && !api.retained) return this.#refuse(REASONS.noRetain)
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
-    const ended = (): void => void this.end(REASONS.shuttingDown)
+    this.#name = { caller, clientId }
+    this.#listener.named(caller, clientId, this)
+    const sessions = this.#listener.options.sessions?.(caller)
+    const opened = await sessions?.open({ ...sessionRequest(packet, caller, clientId), holder: this })
+    const kept = sessions && opened && { sessions, session: opened.session }
+    if (this.#isOver) return kept && (await kept.sessions.leave(kept.session, this))
+    if (kept !== undefined) this.#taken = kept.session.taken
     const { receiveMaximum } = packet.properties ?? {}
-    const rights = caller.rights
     const subscriptions = new Subscriptions({
       api,
-      rights,
+      rights: caller.rights,
       writer: this.#writer,
       listener: this.#listener,
-      ended,
+      ended: () => void this.end(REASONS.shuttingDown),
       receiveMaximum,
+      kept,
     })
-    this.#known = { caller, api, clientId, subscriptions }
-    this.#forget = this.#listener.options.watch?.(caller, () => void this.end(REASONS.notAuthorized))
-    if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
-    this.#listener.named(caller.tenant, clientId, this)
+    this.#known = { caller, api, clientId, subscriptions, kept }
+    this.#forget = watch?.(caller, () => void this.end(REASONS.notAuthorized))
+    if (will && topic) {
+      const delay = kept === undefined ? 0 : (will.properties?.willDelayInterval ?? 0) * 1000
+      this.#will = { topic, payload: Buffer.from(will.payload), retain: will.retain === true, delay }
+    }
     this.#present(this.#known, true)
     this.#silenceMs = keepalive * 1500
     this.#listenOn()
-    this.#accept(packet.clientId === '' ? clientId : undefined)
+    this.#accept(this.#known, packet.clientId === '', opened?.isPresent ?? false)
+    subscriptions.restore()
     for (const early of this.#early.splice(0)) this.#take(early)
     this.#socket.resume()
   }
@@ -212,7 +231,7 @@ export class Connection {
     if (this.#isOver) return true
     if (found === undefined) return false
     if (typeof found === 'string') {
-      this.#warn('a connection over MQTT has to come again', found)
+      this.#warn('an MQTT client must reconnect', found)
       this.#refuse(REASONS.busy)
       return true
     }
@@ -245,26 +264,27 @@ export class Connection {
 
   #wrong(reason: string, key = ''): Reason {
     this.#listener.counts.wrongCredentials++
-    this.#warn('credentials over MQTT are wrong', reason, { key: key.slice(0, MAX_SHOWN) })
+    this.#warn('the credentials of an MQTT client are wrong', reason, { key: key.slice(0, MAX_SHOWN) })
     return REASONS.badCredentials
   }
 
-  #accept(assigned: string | undefined): void {
-    if (this.#writer.version !== 5) {
-      return this.#writer.send({ cmd: 'connack', sessionPresent: false, returnCode: 0 })
+  #accept({ api, clientId, kept }: Known, isAssigned: boolean, isPresent: boolean): void {
+    const { version } = this.#writer
+    if (version !== 5) {
+      return this.#writer.send({ cmd: 'connack', sessionPresent: isPresent && version > 3, returnCode: 0 })
     }
     const { inFlight, packetBytes } = this.#listener.limits
     this.#writer.send({
       cmd: 'connack',
-      sessionPresent: false,
+      sessionPresent: isPresent,
       reasonCode: REASONS.success,
       properties: {
-        sessionExpiryInterval: 0,
+        sessionExpiryInterval: kept?.session.expiry ?? 0,
         receiveMaximum: inFlight,
         maximumPacketSize: packetBytes,
-        retainAvailable: false,
+        retainAvailable: api.retained !== undefined,
         sharedSubscriptionAvailable: false,
-        ...(assigned !== undefined && { assignedClientIdentifier: assigned }),
+        ...(isAssigned && { assignedClientIdentifier: clientId }),
       },
     })
   }
@@ -283,7 +303,8 @@ export class Connection {
       case 'pubrel': {
         const wasTaken = this.#taken.delete(packet.messageId ?? 0)
         return this.#inOrder(() => {
-          if (wasTaken) this.#unacknowledged--
+          // the message may have come over an earlier connection
+          if (wasTaken && this.#unacknowledged > 0) this.#unacknowledged--
           this.#acknowledge('pubcomp', packet.messageId)
         })
       }
@@ -298,28 +319,42 @@ export class Connection {
         return ready === undefined ? acknowledge() : void ready.then(acknowledge)
       }
       case 'unsubscribe': {
-        const granted = packet.unsubscriptions.map((filter) => subscriptions.remove(filter))
-        return this.#writer.send({ cmd: 'unsuback', messageId: packet.messageId ?? 0, granted })
+        const granted = packet.unsubscriptions.map((filter) => subscriptions.unsubscribe(filter))
+        const acknowledge = (): void =>
+          this.#writer.send({ cmd: 'unsuback', messageId: packet.messageId ?? 0, granted })
+        const { ready } = subscriptions
+        return ready === undefined ? acknowledge() : void ready.then(acknowledge)
       }
       case 'pingreq':
         return this.#writer.send({ cmd: 'pingresp' })
       case 'disconnect':
         // reason code 4 means: disconnect, and publish the will
         if (packet.reasonCode !== 4) this.#will = undefined
-        return this.#over()
+        return this.#disconnect(packet.properties?.sessionExpiryInterval, known)
       case 'auth':
         return void this.end(REASONS.badMethod)
       default:
-        return this.#fault({ reason: REASONS.protocol, text: `a packet ${packet.cmd} at this place` })
+        return this.#fault({ reason: REASONS.protocol, text: `an unexpected packet ${packet.cmd}` })
     }
   }
 
-  #publish({ topic, payload, qos, messageId = 0 }: IPublishPacket, known: Known): void {
+  #disconnect(expiry: number | undefined, { kept }: Known): void {
+    if (expiry !== undefined && expiry > 0 && kept === undefined) {
+      return this.#fault({ reason: REASONS.protocol, text: 'a session that is to be kept from now on' })
+    }
+    this.#expiry = expiry
+    this.#over()
+  }
+
+  #publish({ topic, payload, qos, retain, messageId = 0 }: IPublishPacket, known: Known): void {
+    if (retain && this.#writer.version === 5 && !known.api.retained) {
+      return this.#fault({ reason: REASONS.noRetain, text: 'a message to retain, which is not offered' })
+    }
     if (qos === 2 && this.#taken.has(messageId)) return this.#inOrder(() => this.#acknowledge('pubrec', messageId))
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
-      return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
+      return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than the receive maximum' })
     }
-    const posted = this.#post(known, topic, Buffer.from(payload))
+    const posted = this.#post(known, topic, Buffer.from(payload), retain)
     // the rejection is handled when the message's turn comes
     posted.catch(() => undefined)
     this.#waitFor(1)
@@ -327,6 +362,7 @@ export class Connection {
     this.#inOrder(async () => {
       const reason = await this.#outcome(posted, topic)
       this.#waitFor(-1)
+      if (reason === undefined) this.#taken.delete(messageId)
       if (reason === undefined || qos === 0) return
       const isLast = qos === 1 || (reason >= 0x80 && this.#writer.version === 5)
       if (qos === 2 && isLast) this.#taken.delete(messageId)
@@ -335,10 +371,10 @@ export class Connection {
     })
   }
 
-  async #post({ caller, api }: Known, topic: string, payload: Buffer): Promise<void> {
+  async #post({ caller, api }: Known, topic: string, payload: Buffer, retain: boolean): Promise<void> {
     const place = publishTopic(topic)
     if (caller.rights !== undefined) requireScope(caller.rights, scopeOfPublish(place))
-    return place === undefined ? this.#convert(caller, topic, payload) : post(api, place, payload)
+    return place === undefined ? this.#convert(caller, topic, payload) : post(api, { topic: place, payload, retain })
   }
 
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
@@ -359,7 +395,7 @@ export class Connection {
       }
       this.#known?.subscriptions.reportError(topic, error as AppError)
       this.#listener.counts.refused++
-      this.#warn('a message over MQTT was refused', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
+      this.#warn('a message over MQTT was rejected', messageOf(error), { topic: topic.slice(0, MAX_SHOWN) })
       return error instanceof UnknownTopic ? REASONS.badTopic : reason
     }
   }
@@ -414,18 +450,31 @@ export class Connection {
   #leave(): void {
     this.#isOver = true
     this.#cancelTimer()
-    const isLast = this.#listener.left(this, this.#known?.caller.tenant, this.#known?.clientId ?? '')
-    this.#known?.subscriptions.end()
+    const { caller, clientId } = this.#name ?? {}
+    const isLast = this.#listener.left(this, caller, clientId ?? '')
+    const known = this.#known
+    known?.subscriptions.end()
     this.#forget?.()
+    if (known !== undefined && !this.#hasLeft) this.#leaveSession(known, isLast)
+    this.#hasLeft = true
+  }
+
+  #leaveSession(known: Known, isLast: boolean): void {
+    const { caller, clientId, api, kept } = known
     const will = this.#will
     this.#will = undefined
-    const api = this.#known?.api
-    if (will !== undefined && api !== undefined) {
-      this.#inOrder(async () => {
-        await post(api, will.topic, will.payload).catch(() => undefined)
-      })
+    const publishWill = (): void => {
+      if (will !== undefined) this.#inOrder(() => post(api, will).catch(() => undefined))
     }
-    if (isLast && !this.#isShutDown && this.#known !== undefined) this.#present(this.#known, false)
+    if (will !== undefined) {
+      if (isLast && will.delay > 0) this.#listener.delayWill(caller, clientId, will.delay, publishWill)
+      else if (will.delay === 0) publishWill()
+    }
+    if (kept !== undefined) {
+      this.#inOrder(() => kept.sessions.leave(kept.session, this, this.#expiry).catch(() => undefined))
+      kept.session.drained = this.#last
+    }
+    if (isLast && !this.#isShutDown) this.#present(known, false)
   }
 }
 
@@ -435,16 +484,31 @@ function mayPublish({ rights }: Caller, topic: PublishTopic): boolean {
 
 class UnknownTopic extends AppError {
   constructor(topic: string) {
-    super('VALIDATION', `nothing is published on "${topic.slice(0, 200)}"`)
+    super('VALIDATION', `the topic "${topic.slice(0, 200)}" does not accept messages`)
   }
 }
 
 /** Accepts timestamps out of bounds, because devices do not read why a message was rejected. */
 const UNANSWERED = { badTime: 'receipt' } as const
 
-async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {
+async function post(
+  { posting, retained }: MqttBrokerApi,
+  { topic, payload, retain }: Pick<Will, 'topic' | 'payload' | 'retain'>,
+): Promise<void> {
+  const kept = retain && topic.kind === 'resource' ? retained : undefined
+  if (kept !== undefined && topic.kind === 'resource' && payload.length === 0) {
+    return kept.clear(topic.resource, topic.channel)
+  }
   const body = parseMessages(bodyText(payload))
   if (topic.kind === 'messages') await posting.events(undefined, body, UNANSWERED)
+  else if (kept !== undefined) await kept.publish(topic.resource, topic.channel, body, UNANSWERED)
   else if (topic.channel === 'events') await posting.events(topic.resource, body, UNANSWERED)
   else await posting.command(topic.resource, body)
+}
+
+function sessionRequest(packet: IConnectPacket, { user, rights }: Caller, clientId: string) {
+  const isClean = packet.clean ?? true
+  const untilClean = isClean ? 0 : MAX_EXPIRY
+  const expiry = packet.protocolVersion === 5 ? (packet.properties?.sessionExpiryInterval ?? 0) : untilClean
+  return { key: user, clientId, isClean, expiry, isDevice: rights?.resources !== undefined }
 }

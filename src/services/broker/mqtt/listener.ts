@@ -9,11 +9,12 @@
  * MQTT-4 a protocol error closes the connection without an acknowledgement; later bytes are not read
  * MQTT-5 errors of clients are counted, and logged as warnings at a limited rate
  * MQTT-6 a subscribed client is disconnected when the broker ends its streams
- *
- * Sessions end with their connection: messages are not stored for absent devices, and not retained.
+ * MQTT-7 a returning client of a kept session receives the commands that it has not acknowledged, in order; a repeated
+ *   one is marked as a duplicate
+ * MQTT-8 a new subscriber receives the retained messages of its topics, unless it declines them
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import { AppError, messageOf, RateLimitedLogger } from '#kernel'
+import { AppError, type Caller, messageOf, RateLimitedLogger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { BrokerMessage } from '../contract.ts'
 import { Connection } from './connection.ts'
@@ -53,7 +54,9 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly #plain: Server | undefined
   readonly #secure: Server | undefined
   readonly #open = new Set<Leaving>()
+  /** by tenant, key and client id */
   readonly #named = new Map<string, Leaving>()
+  readonly #wills = new Map<string, () => void>()
   /** messages as text, so that each is serialized once */
   readonly #texts = new WeakMap<BrokerMessage, Buffer>()
 
@@ -96,6 +99,7 @@ class MqttServer implements MqttListener, ConnectionContext {
   async close(): Promise<void> {
     const servers = [this.#plain, this.#secure].flatMap((server) => server ?? [])
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    for (const cancel of this.#wills.values()) cancel()
     await Promise.all([...this.#open].map((one) => one.end(REASONS.shuttingDown)))
     await Promise.all(closed)
   }
@@ -105,17 +109,29 @@ class MqttServer implements MqttListener, ConnectionContext {
     return after(ms, work)
   }
 
-  named(tenant: string, clientId: string, connection: Leaving): void {
-    const key = `${tenant}\n${clientId}`
-    const before = this.#named.get(key)
-    this.#named.set(key, connection)
+  named(caller: Caller, clientId: string, connection: Leaving): void {
+    const name = nameOf(caller, clientId)
+    const before = this.#named.get(name)
+    this.#named.set(name, connection)
     void before?.end(REASONS.takenOver)
+    this.#wills.get(name)?.()
+    this.#wills.delete(name)
   }
 
-  left(connection: Leaving, tenant: string | undefined, clientId: string): boolean {
+  left(connection: Leaving, caller: Caller | undefined, clientId: string): boolean {
     this.#open.delete(connection)
-    const key = `${tenant}\n${clientId}`
-    return this.#named.get(key) === connection && this.#named.delete(key)
+    if (caller === undefined) return false
+    const name = nameOf(caller, clientId)
+    return this.#named.get(name) === connection && this.#named.delete(name)
+  }
+
+  delayWill(caller: Caller, clientId: string, ms: number, publish: () => void): void {
+    const name = nameOf(caller, clientId)
+    const cancel = this.after(ms, () => {
+      this.#wills.delete(name)
+      publish()
+    })
+    this.#wills.set(name, cancel)
   }
 
   textOf(message: BrokerMessage): Buffer {
@@ -128,13 +144,17 @@ class MqttServer implements MqttListener, ConnectionContext {
 
   /** Disconnects the clients of a tenant that moved; they find the new host when they reconnect. */
   #endTenant(tenant: string): void {
-    for (const [key, one] of this.#named) if (key.startsWith(`${tenant}\n`)) void one.end(REASONS.shuttingDown)
+    for (const [name, one] of this.#named) if (name.startsWith(`${tenant}\n`)) void one.end(REASONS.shuttingDown)
   }
 
   #welcome(socket: Socket): void {
     if (this.#open.size >= this.limits.connections) return void socket.destroy()
     this.#open.add(new Connection(socket, this))
   }
+}
+
+function nameOf({ tenant, user }: Caller, clientId: string): string {
+  return `${tenant}\n${JSON.stringify([user, clientId])}`
 }
 
 function portOf(server: Server | undefined): number {

@@ -136,9 +136,6 @@ function checkPublish(walk: PacketWalk, version: number): void {
   if (version === 5 && walk.properties('publish').has(TOPIC_ALIAS)) {
     throw new Fault('a topic alias, where none was offered', REASONS.badAlias)
   }
-  if (version === 5 && (walk.flags & 0x01) !== 0) {
-    throw new Fault('a message to retain, which is not offered', REASONS.noRetain)
-  }
   if (topic === '') throw new Fault('an empty topic', REASONS.protocol)
 }
 

@@ -1,5 +1,5 @@
 /** Parses the topics of devices; an id may contain slashes. */
-import type { Scope } from '#kernel'
+import { type Scope, topicFits } from '#kernel'
 import type { Channel } from '../contract.ts'
 
 export type PublishTopic =
@@ -47,7 +47,7 @@ export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   const [first = ''] = levels
   const last = levels.at(-1) ?? ''
   const mayFit = ['resources', '+', '#'].includes(first) && ['events', '+', '#'].includes(last)
-  return isWellFormed && mayFit ? { kind: 'many', fits: (topic) => fits(levels, topic.split('/')) } : undefined
+  return isWellFormed && mayFit ? { kind: 'many', fits: (topic) => topicFits(filter, topic) } : undefined
 }
 
 /** Returns undefined for an id that a topic cannot contain. */
@@ -60,12 +60,4 @@ function resourceTopic(topic: string) {
   if (groups === undefined) return undefined
   const { resource = '', channel = '' } = groups
   return { kind: 'resource', resource, channel: channel as Channel } as const
-}
-
-function fits(filter: readonly string[], topic: readonly string[]): boolean {
-  for (const [i, level] of filter.entries()) {
-    if (level === '#') return true
-    if (i >= topic.length || (level !== '+' && level !== topic[i])) return false
-  }
-  return filter.length === topic.length
 }

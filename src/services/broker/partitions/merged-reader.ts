@@ -99,7 +99,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     const parts = open(this.#ending.signal)[Symbol.asyncIterator]()
     try {
       const first = await parts.next()
-      if (first.done === true) throw new AppError('FENCED', 'a partition moves at the moment; ask again in a second')
+      if (first.done === true) throw new AppError('FENCED', 'a partition is being moved; retry in a second')
       if ('here' in first.value) {
         this.#positions[at] = first.value.place
         if (first.value.missed === true) this.#missed = true

@@ -41,7 +41,7 @@ export class PostKeys {
     const found = await this.#records.get(id)
     if (found !== undefined && found.value.at > now - DAY_MS) {
       if (found.value.print === print) return { kind: 'done', at: found.value.at }
-      throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another post; choose a new one')
+      throw new AppError('CONFLICT', 'Idempotency-Key: the key was used for another post; use a new one')
     }
     const expect: Expectation = found === undefined ? 'absent' : found.version
     return { kind: 'new', write: this.#records.putting(id, { print, at: now }, expect) }

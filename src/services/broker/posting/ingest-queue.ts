@@ -5,11 +5,12 @@
  * INGEST-2 subscribers receive posts in the order in which they are acknowledged
  * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
  * INGEST-4 a post is queued for series before its poster and its subscribers are notified
- * INGEST-5 a post is rejected only because of its own content: the halves of a rejected group are retried
+ * INGEST-5 a post is rejected only because of its own content: the halves of a rejected group are retried, unless its
+ *   posts were submitted as one batch
  * INGEST-6 posts by rules have their own small window, behind posts by clients: rules that trigger each other do not
  *   delay clients, and clients do not delay rules forever
  */
-import { AppError } from '#kernel'
+import { AppError, isRefusal } from '#kernel'
 import type { Followed, TenantLog, UnitSpan } from '#log'
 import type { Write } from '#storage'
 import { machineTimers } from '#platform'
@@ -17,7 +18,7 @@ import type { Forwarding } from '../contract.ts'
 import type { PublishRequest } from './publish-request.ts'
 import { entriesOf, forwarded } from './log-entry.ts'
 import { groupsOf, type Grouped } from './post-group.ts'
-import { isRefusal, type Logged, type SeriesProjector } from './series-projector.ts'
+import type { Logged, SeriesProjector } from './series-projector.ts'
 
 /** Limits for unacknowledged posts: one set for clients, and an equal one for rules. */
 export interface IngestLimits {
@@ -108,6 +109,26 @@ export class IngestQueue {
     })
   }
 
+  /** Commits posts of single messages, at least one, as one unit with the writes: all or nothing. */
+  submitAll(posts: readonly PublishRequest[], writes: readonly Write[]): Promise<void> {
+    const source = this.#arrivals
+    const sizes = posts.map(sizeOf)
+    const [post] = posts
+    const refusal = post && this.#refusal(source, post, sizes.reduce(plus, 0))
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return new Promise((resolve, reject) => {
+      const batch = {}
+      for (const [i, each] of posts.entries()) {
+        const size = sizes[i] ?? 0
+        source.gathered.push({ post: each, source, size, writes: i === 0 ? writes : NO_WRITES, batch, resolve, reject })
+        source.came++
+        source.posts++
+        source.characters += size
+      }
+      this.#wake()
+    })
+  }
+
   /** Includes all earlier posts from clients, but not posts from rules that are still queued. */
   passed(): Promise<void> | undefined {
     return this.#arrivals.gathered.length + this.#underWay.size === 0 ? undefined : this.#passed(this.#arrivals.came)
@@ -157,8 +178,9 @@ export class IngestQueue {
 
   /** All at once, so that groups share a transaction; the rest follow when the window has room. */
   #handOnOf({ gathered, posts: all, window }: Source): void {
-    const room = window - (all - gathered.length)
+    let room = window - (all - gathered.length)
     if (gathered.length === 0 || room <= 0) return
+    while (gathered[room]?.batch !== undefined && gathered[room]?.batch === gathered[room - 1]?.batch) room++
     for (const group of groupsOf(gathered.splice(0, room))) {
       const ending = this.#commit(group).then(() => void this.#underWay.delete(ending))
       this.#underWay.add(ending)
@@ -175,7 +197,8 @@ export class IngestQueue {
       const failed = (error: unknown): void => {
         // the posts are in the log, so failures of tasks do not concern the poster
         if (isFollowed) return
-        if (group.length > 1 && isRefusal(error)) return void this.#commitHalves(group, ended)
+        if (group.length > 1 && group[0]?.batch === undefined && isRefusal(error))
+          return void this.#commitHalves(group, ended)
         for (const { source, size, reject } of group) {
           leave(source, size)
           reject(error)
@@ -201,7 +224,7 @@ export class IngestQueue {
   /** Must not be async: calls of one turn must reach the engine and the store in order. */
   #write(group: readonly Waiting[], followed: Followed): Promise<unknown> {
     const { log, engine } = this.#dependencies
-    // all posts of a group have the same `forward`
+    // all posts of a group have the same `forward`, and the first of a batch has its writes
     const [first] = group
     const writes = first?.writes.length === 0 ? NO_WRITES : group.flatMap((one) => one.writes)
     const taking = first?.post.forward === true ? engine() : undefined
@@ -262,6 +285,7 @@ export class IngestQueue {
 
 const NO_WRITES: readonly Write[] = []
 const nothing = (): void => undefined
+const plus = (a: number, b: number): number => a + b
 
 function leave(source: Source, size: number): void {
   source.posts--

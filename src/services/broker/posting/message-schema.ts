@@ -12,7 +12,7 @@ const timestamp = Type.Union(
     Type.String({ pattern: String.raw`^\s*\d{4}-\d{2}-\d{2}` }),
     Type.Null(),
   ],
-  { description: 'epoch ms, or ISO 8601; without it that of the arrival' },
+  { description: 'epoch ms or ISO 8601; default: the time of arrival' },
 )
 const OPEN = { additionalProperties: true, description: 'other members are metrics' }
 

@@ -2,7 +2,17 @@
 import type { EffectLedger, EffectOfTask } from '#services/shared'
 import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
-import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
+import type { KeptForClients } from '../kept/kept-for-clients.ts'
+import type {
+  BatchIntake,
+  BrokerMessage,
+  Channel,
+  CommandOutbox,
+  Posted,
+  PostingApi,
+  PostOptions,
+  TimeBounds,
+} from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
@@ -16,6 +26,7 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
+  readonly kept?: KeptForClients | undefined
   /** absent: the tenant is not partitioned */
   readonly partition?: BrokerPartition | undefined
   /** resolves once all earlier posts of this partition can be read */
@@ -74,8 +85,34 @@ export class Posting implements PostingApi {
     return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
   }
 
+  /** Posts a body, and retains its last message. */
+  async retain(resource: string, channel: Channel, body: unknown, options: PostOptions = {}): Promise<Posted> {
+    const { now, bounds } = this.#dependencies
+    const isCommand = channel === 'commands'
+    const read = isCommand
+      ? readCommand(resource, body, options, now())
+      : readPost(resource, body, options, now(), bounds)
+    const answer = (post: PublishRequest): Posted =>
+      isCommand ? answerToCommand(post) : answerTo(post, resource, Array.isArray(body))
+    return this.#submitted({ ...read, retain: true }, answer)
+  }
+
+  /** Deletes the retained message of a topic, in the order of posts. */
+  clear(clears: string, channel: Channel): Promise<void> {
+    const post = {
+      channel,
+      clears,
+      arrivals: [],
+      arrived: this.#dependencies.now(),
+      store: false,
+      forward: false,
+      hops: 0,
+    }
+    return this.#dependencies.queue.submit(post, this.#writesOf(post))
+  }
+
   async #submitted(post: PublishRequest, answer: (post: PublishRequest) => Posted): Promise<Posted> {
-    if (hasEffect(post)) await this.#submit(post, this.#commandWrites(post))
+    if (hasEffect(post)) await this.#submit(post, this.#writesOf(post))
     return answer(post)
   }
 
@@ -86,6 +123,20 @@ export class Posting implements PostingApi {
     const print = post.arrivals.map(({ resource, text }) => [resource, text])
     const once = { key, resource: undefined, cause: undefined }
     await this.#once(once, ['taken', print], () => post, answerToCommand)
+  }
+
+  readonly intake: BatchIntake = {
+    read: (message, options = {}) => {
+      const { now, bounds } = this.#dependencies
+      return readPost(undefined, message, options, now(), bounds)
+    },
+    commit: async (messages, writes) => {
+      const posts = messages as readonly PublishRequest[]
+      const { queue, partition } = this.#dependencies
+      if (partition === undefined) return queue.submitAll(posts, writes)
+      await Promise.all(posts.slice(0, -1).map((post) => this.#submit(post, [])))
+      for (const post of posts.slice(-1)) await this.#submit(post, writes)
+    },
   }
 
   /** Submits the parts of other partitions first: if one is rejected, the post can be repeated with its key. */
@@ -124,15 +175,19 @@ export class Posting implements PostingApi {
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
-      await this.#submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)], key)
+      await this.#submit(post, [known.write, ...draft.writes(), ...this.#writesOf(post)], key)
       return answer(post)
     }, MAX_TRIES)
   }
 
-  #commandWrites({ channel, arrivals: [command], hops, root }: PublishRequest): readonly Write[] {
-    const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
-    if (outbox === undefined || command === undefined) return []
-    return outbox.planning(command.resource, command.message, hops, root)
+  #writesOf(post: PublishRequest): readonly Write[] {
+    const { channel, arrivals, hops, root } = post
+    const { kept, outbox } = this.#dependencies
+    const [command] = arrivals
+    const retained = kept?.retained.planning(post) ?? []
+    if (channel !== 'commands' || command === undefined) return retained
+    const planned = outbox()?.planning(command.resource, command.message, hops, root) ?? []
+    return [...retained, ...planned, ...(kept?.sessions.planning(command, post.retain === true) ?? [])]
   }
 }
 

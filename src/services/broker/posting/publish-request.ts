@@ -43,6 +43,10 @@ export interface PublishRequest {
   /** if there are hops: id of the first input that led to the post */
   readonly root?: string
   readonly oddities?: Oddities
+  /** keep the last message as the retained one of its topic */
+  readonly retain?: true
+  /** the resource whose retained message is deleted */
+  readonly clears?: string
   /** see `ForwardedPost` */
   readonly identityIgnores?: readonly string[] | 'all'
 }

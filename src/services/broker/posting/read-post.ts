@@ -83,7 +83,11 @@ export function readCommand(resource: string, body: unknown, options: PostOption
   const arrival = reader.one(body, '')
   const { name } = arrival.message
   for (const { metric, digits } of reader.oddities.found?.unread ?? []) {
-    reader.wrong(at('', metric), `${digits} has more digits than a number keeps`, `send it as a text: "${digits}"`)
+    reader.wrong(
+      at('', metric),
+      `${digits} has more digits than a number can represent`,
+      `send it as a text: "${digits}"`,
+    )
   }
   if (isPlainObject(body) && (typeof name !== 'string' || name === '')) {
     reader.wrong('/name', 'must be the name of a command, as text')
@@ -197,7 +201,7 @@ class PostReader {
     if (hops > MAX_HOPS) {
       throw new AppError(
         'VALIDATION',
-        `${hops} rules in a row led to this message; above ${MAX_HOPS} it is refused as a loop`,
+        `${hops} rules in a row led to this message; more than ${MAX_HOPS} are rejected as a loop`,
       )
     }
     const ms = ttl === undefined ? 0 : timeToLive(ttl)
@@ -213,14 +217,17 @@ class PostReader {
 
   done(subject: string): void {
     if (this.#values > MAX_VALUES) {
-      throw new AppError('TOO_LARGE', `${this.#values} values are more than ${MAX_VALUES}; send them in several posts`)
+      throw new AppError(
+        'TOO_LARGE',
+        `the post has ${this.#values} values, more than ${MAX_VALUES}; send several posts`,
+      )
     }
     this.#issues.throwIfAny(subject)
   }
 
   #named(resource: unknown, base: string): string {
     const path = `${base}/resource`
-    if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
+    if (resource === undefined) this.wrong(path, 'is missing', 'add the resource of the message')
     else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
     // most messages in a list name the same resource
     else if (resource !== this.#lastNamed) {
@@ -236,8 +243,7 @@ class PostReader {
     // nearly every metric is a number with a short name, so a single check suffices
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
     const path = at(base, name.slice(0, 200))
-    if (FORBIDDEN_KEYS.has(name))
-      this.wrong(path, `the key ${name} is refused, because it reaches a prototype`, 'rename it')
+    if (FORBIDDEN_KEYS.has(name)) this.wrong(path, `the key ${name} is the name of a prototype property`, 'rename it')
     else this.#label(name, path, 'the name of a metric')
     if (typeof value === 'number' && !Number.isFinite(value)) {
       this.wrong(path, BEYOND, 'send a smaller one, or null')
@@ -254,11 +260,11 @@ class PostReader {
     if (typeof value === 'string' && UNSTORABLE.test(value)) this.wrong(path, ...UNSTORED)
     if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
     if (isWrittenInteger(value)) return this.oddities.unreadable(of.resource, of.metric, value)
-    if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'send a flatter one')
+    if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'use fewer levels')
     if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is not JSON')
     for (const [key, part] of Object.entries(value)) {
       const inner = `${path}/${key}`
-      if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is refused, because it reaches a prototype`)
+      if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is the name of a prototype property`)
       else if (UNSTORABLE.test(key)) this.wrong(inner, `the key ${UNSTORED[0]}`, UNSTORED[1])
       else this.#inside(part, inner, level + 1, of)
     }
@@ -304,7 +310,7 @@ class PostReader {
 
 function refuseMany({ length }: readonly unknown[]): void {
   if (length <= MAX_MESSAGES) return
-  throw new AppError('TOO_LARGE', `${length} messages are more than ${MAX_MESSAGES}; send them in several posts`)
+  throw new AppError('TOO_LARGE', `the post has ${length} messages, more than ${MAX_MESSAGES}; send several posts`)
 }
 
 /** Refuses a list that is too long, since tasks receive a list as one log entry. */
@@ -312,7 +318,7 @@ function refuseLong(arrivals: readonly IncomingMessage[]): void {
   let bytes = 0
   for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
   if (bytes <= MAX_LIST) return
-  throw new AppError('TOO_LARGE', `${bytes} bytes of messages are more than ${MAX_LIST}; send them in several posts`)
+  throw new AppError('TOO_LARGE', `the messages have ${bytes} bytes, more than ${MAX_LIST}; send several posts`)
 }
 
 const BEYOND = 'is a number beyond 1.8e308'

@@ -8,7 +8,7 @@
  * PROJECTOR-4 an entry that itself cannot be written is skipped and reported, and does not block later entries
  * PROJECTOR-5 if series and log differ in age when they are opened, they are reconciled and the difference is reported
  */
-import { AppError, messageOf } from '#kernel'
+import { AppError, isRefusal, messageOf } from '#kernel'
 import { LOG_NAME, PARTITION } from '#log'
 import type { Log, LogEntry, Series } from '#storage'
 import { machineTimers } from '#platform'
@@ -85,13 +85,13 @@ export class SeriesProjector {
     if (at > last) {
       await series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: last, rewinds: true } })
       report(
-        `the log ends at entry ${last}, but series have entries up to ${at}: the log is older, for example from a ` +
+        `the log ends at entry ${last}, but series contain entries up to ${at}: the log is older, for example from a ` +
           `backup. Series continue from entry ${last}; they keep later entries, which rules will not receive`,
       )
     } else if (at < first - 1) {
       report(
-        `series have the log up to entry ${at}, and the log begins at ${first}: series are older, for example from ` +
-          `a backup. The entries between are not in any series`,
+        `series contain entries up to ${at}, but the log begins at ${first}: series are older, for example from ` +
+          `a backup. The entries in between are missing in series`,
       )
     }
     await this.#catchUp(last)
@@ -313,7 +313,7 @@ export class SeriesProjector {
     const before = { samples: into.samples.length, messages: into.messages.length }
     try {
       if (projectEntry(body, into)) return
-      this.#skipped(position, 'the entry has another form')
+      this.#skipped(position, 'the entry has an unknown format')
     } catch (error) {
       into.samples.length = before.samples
       into.messages.length = before.messages
@@ -330,9 +330,4 @@ async function orRefused(work: Promise<void>, refused: (reason: string) => Promi
     if (!isRefusal(error)) throw error
     await refused(messageOf(error))
   }
-}
-
-/** Returns whether the store rejected the content of a write. Such a write has no effect. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status < 500
 }

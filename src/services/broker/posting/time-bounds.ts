@@ -22,7 +22,7 @@ export function boundsProblem(time: number, now: number, bounds: TimeBounds): re
     `${new Date(time).toISOString()} is ${side}`,
     unit !== undefined && right !== undefined && isWithin(right, now, bounds)
       ? `${time} is in ${unitName(unit)}; send milliseconds: ${right}`
-      : 'send epoch milliseconds or ISO 8601 of when it was measured, or leave it out',
+      : 'send the time of the measurement in epoch milliseconds or ISO 8601, or omit it',
   ]
 }
 

@@ -156,7 +156,10 @@ async function answerBody(
 ): Promise<SeriesPart | readonly SeriesPart[]> {
   const isList = Array.isArray(body)
   if (isList && body.length > MAX_QUERIES) {
-    throw new AppError('TOO_LARGE', `${body.length} queries are more than ${MAX_QUERIES}; send several requests`)
+    throw new AppError(
+      'TOO_LARGE',
+      `the request has ${body.length} queries, more than ${MAX_QUERIES}; send several requests`,
+    )
   }
   const queries = isList ? SeriesQueryList.read(body) : [SeriesQueryBody.read(body)]
   const requests = queries.map((one, i) => {
@@ -168,7 +171,7 @@ async function answerBody(
     const answered = await answer(reader, request)
     values += answered.series.length * (answered.series[0]?.length ?? 0)
     if (values > MAX_VALUES) {
-      throw new AppError('TOO_LARGE', `the answer has more than ${MAX_VALUES} values; request less at once`)
+      throw new AppError('TOO_LARGE', `the response has more than ${MAX_VALUES} values; request less at once`)
     }
     answers.push(answered)
   }
@@ -207,7 +210,7 @@ async function queryMessages(series: Series, body: unknown, now: number): Return
     if (messages.length > 0) results.push({ resource, messages })
     total += messages.length
     if (total > MAX_ANSWERED) {
-      const most = `the answer has more than ${MAX_ANSWERED} messages`
+      const most = `the response has more than ${MAX_ANSWERED} messages`
       throw new AppError('TOO_LARGE', `${most}; request fewer resources, or a smaller limit`)
     }
   }

@@ -94,7 +94,7 @@ export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, no
   const range = { from: begin ?? Math.max(end - (length ?? DEFAULT_LENGTH), -MAX_TIME), until: end }
   if (range.from <= range.until) return range
   const message = `${range.from} is after ${until === undefined || until === null ? 'now' : 'until'}, which is ${end}`
-  throw refuse('the query', [makeIssue('QUERY', `${path}/from`, message, 'give a time before it')])
+  throw refuse('the query', [makeIssue('QUERY', `${path}/from`, message, 'use an earlier time')])
 }
 
 type Comparison = (sample: SampleValue, bound: SampleValue) => boolean

@@ -90,12 +90,12 @@ const grouping = lengthOf('grouping', 'auto|none')
 const zone = refined(
   Type.String({
     pattern: String.raw`^[\w:+-]{1,20}(?:/[\w+-]{1,30}){0,2}$`,
-    description: 'whose days or weeks the groups are, such as Europe/Brussels',
+    description: 'zone of the days or weeks, such as Europe/Brussels',
   }),
   (value) =>
     typeof value === 'string' && IANAZone.isValidZone(value)
       ? []
-      : [{ message: `${shown(value)} is not a time zone`, suggestion: 'write one such as Europe/Brussels' }],
+      : [{ message: `${shown(value)} is not a time zone`, suggestion: 'write a zone such as Europe/Brussels' }],
 )
 const order = Type.Enum(['ascending', 'descending'])
 const limit = Type.Integer({ minimum: 1 })
@@ -105,10 +105,10 @@ const filter = refined(
   closed({
     operator: Type.Enum([...OPERATORS, 'between']),
     value: Type.Optional(
-      Type.Union([Type.Number(), Type.String(), Type.Boolean()], { description: 'not for between' }),
+      Type.Union([Type.Number(), Type.String(), Type.Boolean()], { description: 'for all operators except between' }),
     ),
-    lowerBound: Type.Optional(Type.Number({ description: 'for between; takes part' })),
-    upperBound: Type.Optional(Type.Number({ description: 'for between; takes part' })),
+    lowerBound: Type.Optional(Type.Number({ description: 'for between; inclusive' })),
+    upperBound: Type.Optional(Type.Number({ description: 'for between; inclusive' })),
   }),
   (filter) => {
     const { operator, value, lowerBound, upperBound } = filter as Readonly<Record<string, unknown>>
@@ -134,7 +134,7 @@ export const FROM_UNTIL = { from: Type.Optional(time), ...UNTIL }
 export const LIMIT = { limit: Type.Optional(limit) }
 export const PAGE = { ...FROM_UNTIL, ...LIMIT, order: Type.Optional(order) }
 const GROUPS = { grouping: Type.Optional(grouping), zone: Type.Optional(zone), aggregate: Type.Optional(aggregate) }
-const commas = Type.String({ description: 'with commas between' })
+const commas = Type.String({ description: 'separated by commas' })
 export const SERIES = { ...PAGE, ...GROUPS, aggregates: Type.Optional(Type.Array(commas)) }
 const SeriesQuerySchema = Type.Object({ ...PAGE, ...GROUPS, aggregates: Type.Optional(commas) })
 export interface SeriesQuery extends Decoded<typeof SeriesQuerySchema> {}
@@ -169,7 +169,7 @@ const QuerySchema = refined(
     if (isRaw && width !== undefined) problems.push(missing('is a grouping'))
     else if (isRaw && several) problems.push(missing('are several resources'))
     if (typeof zone === 'string' && width !== DAY && width !== WEEK) {
-      const suggestion = 'group by day or week, or leave it out'
+      const suggestion = 'group by day or week, or omit it'
       problems.push({ at: '/zone', message: 'requires a grouping by days or weeks', suggestion })
     }
     return problems
@@ -182,9 +182,7 @@ export const SeriesQueryList = checked(Type.Array(QuerySchema), { subject: 'the 
 function rangeProblems(query: unknown): readonly Problem[] {
   const { from, until, window } = query as Readonly<Record<string, unknown>>
   if ([from, until, window].some((one) => one === undefined || one === null)) return []
-  return [
-    { at: '/window', message: 'from, until and window cannot be combined', suggestion: 'leave out one of the three' },
-  ]
+  return [{ at: '/window', message: 'from, until and window cannot be combined', suggestion: 'omit one of the three' }]
 }
 
 /** Lists the aggregates of a query. The query echoed in a result contains a single aggregate under both names. */
@@ -227,7 +225,7 @@ const ROWS = {
     Type.Array(Type.Array(Type.Unknown()), { description: '[time, value], or [time, value of each aggregate ...]' }),
   ),
   truncated: Type.Optional(
-    Type.Unsafe<true>(Type.Boolean({ description: 'more remains than one answer has: see next' })),
+    Type.Unsafe<true>(Type.Boolean({ description: 'true: the response is truncated; see next' })),
   ),
 }
 /** `query`: the resolved query, with epoch ms and lists. */
@@ -239,11 +237,11 @@ export interface SeriesPage extends SeriesAnswer {
 }
 export const SeriesSchema = Type.Object({
   ...ROWS,
-  next: Type.Optional(Type.String({ description: 'where to go on' })),
+  next: Type.Optional(Type.String({ description: 'address of the next page' })),
 })
 export const QueriedSchema = Type.Object({
   ...ROWS,
-  next: Type.Optional(Type.Unknown({ description: 'the body to go on with' })),
+  next: Type.Optional(Type.Unknown({ description: 'body of the request for the next page' })),
 })
 export const HalSchema = Type.Object(
   { ...ROWS, next: Type.Optional(Text), _links: Type.Optional(Type.Unknown()) },

@@ -68,7 +68,7 @@ export class Sockets {
         // the feed ends when the host closes
         () => socket.close(1001, 'the host is closing'),
         // the log could not be read; a client that reconnects with the same id resumes from there
-        () => socket.close(TRY_LATER, 'what came since then cannot be read at the moment'),
+        () => socket.close(TRY_LATER, 'messages since then cannot be read at the moment'),
       )
     }
   }

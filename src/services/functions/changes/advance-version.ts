@@ -20,7 +20,7 @@ export async function publish(
   const { store, type } = context
   const { comment, author, chown, deprecatePrevious } = options
   const found = await context.stored(name, version)
-  if (!found.value.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published already`)
+  if (!found.value.draft) throw new AppError('CONFLICT', `'${name}@${version}' is already published`)
   const { value: record } = await context.draft(name, version, chown)
   const runtime = findRuntime(type, { runtime: record.manifest.runtime, runtimeVersion: record.runtimeVersion })
   const problem = context.assetProblem(runtime, await store.assets(record.assets))
@@ -128,7 +128,7 @@ function causesOf(
   const { failures, status, runtimeVersion } = record
   const again = failures === undefined ? 0 : failures.at + Math.min(MAX_BACKOFF, BACKOFF * 2 ** (failures.count - 1))
   if (again > now && !ignoreChecks) {
-    const reason = `it failed a moment ago; wait ${Math.ceil((again - now) / 1_000)} s, or say ignoreChecks=true`
+    const reason = `it failed recently; wait ${Math.ceil((again - now) / 1_000)} s, or set ignoreChecks=true`
     return { causes: { build: { changed: false, backoff: true, reason } }, types: [] }
   }
   const isUpgraded = runtime.version !== runtimeVersion
@@ -157,7 +157,7 @@ function causesOf(
     deploy: { changed: deploy, reason: deploy ? deployReason(build, isUp, options) : 'it is deployed' },
     verify: {
       changed: check,
-      reason: skipVerify ? 'left out' : check ? 'it is deployed again, or was not well' : 'it is well',
+      reason: skipVerify ? 'left out' : check ? 'it is deployed again, or was unhealthy' : 'it is healthy',
     },
     ...(scaleToZero && { scale: { changed: true, reason: 'requested' } }),
   }
@@ -174,9 +174,5 @@ function causesOf(
 function deployReason(isBuilt: boolean, isUp: boolean, { overrides, forceDeploy }: RebuildOptions): string {
   if (isBuilt) return 'it is built again'
   if (!isUp) return 'it is not deployed'
-  return overrides !== undefined
-    ? 'its deployment is another one'
-    : forceDeploy === true
-      ? 'requested'
-      : 'it is deployed'
+  return overrides !== undefined ? 'its deployment has changed' : forceDeploy === true ? 'requested' : 'it is deployed'
 }

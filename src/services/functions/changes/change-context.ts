@@ -70,7 +70,7 @@ export class ChangeContext {
   async draft(name: string, version: string, isTaken = false): Promise<Stored<FunctionRecord>> {
     const found = await this.stored(name, version)
     const record = found.value
-    if (!record.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published: its assets stay as they are`)
+    if (!record.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published: its assets cannot change`)
     refuseGoing(record)
     if (isTaken) return { ...found, value: { ...record, owner: this.who.user } }
     const owner = ownerOf(record)
@@ -180,5 +180,5 @@ interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
 }
 
 export function refuseGoing({ status, name, version }: FunctionRecord): void {
-  if (status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
+  if (status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being removed`)
 }

@@ -44,7 +44,7 @@ async function storeVersion(
   const { draft = false, dryRun = false } = options
   const { name } = manifest
   if (type === 'plugs' && dependencies.isTaken(name))
-    throw new AppError('CONFLICT', `${name} is the name of a plug that every tenant has; choose another`)
+    throw new AppError('CONFLICT', `${name} is the name of a built-in plug; choose another name`)
   const indexed = await store.indexed()
   const existing = indexed.versions(type, name)
   if (existing.length >= MAX_OF_NAME)
@@ -125,7 +125,10 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
   const uploaded = upload.has(manifestFile) ? readManifestFile(type, upload.get(manifestFile)) : undefined
   if (copy === undefined) {
     if (uploaded === undefined && sent !== undefined)
-      throw new AppError('VALIDATION', 'a manifest alone makes no function: upload its assets, or name one to copy')
+      throw new AppError(
+        'VALIDATION',
+        'a manifest alone is not a function: upload its assets, or name a version to copy',
+      )
     return { assets: upload, manifest: uploaded ?? readManifestFile(type, undefined) }
   }
   const explicit = uploaded ?? sent
@@ -142,7 +145,7 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
 
 function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, { runtime }: CreateOptions): Basis {
   const named = runtime ?? explicit?.['runtime']
-  if (typeof named !== 'string') throw new AppError('VALIDATION', `copy=${EXAMPLE} needs the runtime of the example`)
+  if (typeof named !== 'string') throw new AppError('VALIDATION', `copy=${EXAMPLE} requires the runtime of the example`)
   const found = findRuntime(type, splitRuntime(named))
   const assets = new Map([...found.example].map(([path, text]) => [path, bytesOf(text)]))
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
@@ -191,7 +194,7 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
   if (range !== undefined && !isRange(range)) throw new AppError('VALIDATION', `"${range}" is not a range of versions`)
   if (range !== undefined || manifest.version === undefined) return nextVersion(versions, range)
   if (versions.includes(manifest.version)) {
-    throw new AppError('CONFLICT', `'${manifest.name}@${manifest.version}' exists already; raise its version`)
+    throw new AppError('CONFLICT', `'${manifest.name}@${manifest.version}' already exists; raise its version`)
   }
   return manifest.version
 }

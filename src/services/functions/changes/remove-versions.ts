@@ -33,7 +33,7 @@ export async function removeVersions(
   }
   const records = await context.chosen(name, version)
   if (records.length > MAX_AT_ONCE)
-    throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
+    throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: remove them one by one`)
   const steps: Step[] = []
   for (const one of records) steps.push(stepOf(await context.stored(one.name, one.version), options))
   // check all versions before changing any

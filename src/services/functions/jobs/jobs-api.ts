@@ -15,7 +15,7 @@ export const DEFAULT_LIMIT = 20
 
 const BEFORE_ACTIVE: ReadonlySet<JobEvent['event']> = new Set(['waiting', 'prioritized', 'waiting-children', 'active'])
 
-/** most jobs of a tree that are replayed to a late subscriber */
+/** maximum number of jobs of a tree that are replayed to a late subscriber */
 const MAX_JOBS_OF_TREE = 1_000
 
 /** `functionType`: the type of functions that filters refer to. */

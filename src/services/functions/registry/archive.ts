@@ -10,7 +10,7 @@ export type Assets = ReadonlyMap<string, Uint8Array>
 
 export const MAX_ASSETS = 1_000
 export const MAX_BYTES = 52_428_800
-/** most bytes of a form, which is read as a whole */
+/** maximum number of bytes of a form, which is read as a whole */
 export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
@@ -34,10 +34,9 @@ export function pathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH) return `a path has at most ${MAX_PATH} characters`
   const segments = path.split('/')
   const wrong = segments.find((one) => !SEGMENT.test(one) || one.endsWith(' ') || FORBIDDEN_KEYS.has(one))
-  if (wrong !== undefined)
-    return `"${wrong.slice(0, 40)}" cannot be a part of a path; write letters, digits and . _ - + @`
+  if (wrong !== undefined) return `"${wrong.slice(0, 40)}" cannot be part of a path; use letters, digits and . _ - + @`
   const reserved = segments.find((one) => RESERVED.has(one))
-  return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
+  return reserved === undefined ? undefined : `"${reserved}" is reserved for the build; remove it`
 }
 
 export function boundedAssets(assets: Assets): Assets {
@@ -52,7 +51,10 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const begins = (begin: readonly number[]) => begin.every((byte, at) => bytes[at] === byte)
   const packing = OTHER_PACKINGS.find(([, begin]) => begins(begin))
   if (packing !== undefined) {
-    throw new AppError('VALIDATION', `the archive is packed by ${packing[0]}; send a tar, as it is or packed by gzip`)
+    throw new AppError(
+      'VALIDATION',
+      `the archive is compressed with ${packing[0]}; send a tar, uncompressed or compressed with gzip`,
+    )
   }
   const isGzip = begins(GZIP)
   const source = Readable.from(partsOf(bytes))
@@ -72,7 +74,7 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
         await body.cancel()
         continue
       }
-      if (header.type !== 'file') throw refused(path, `is a ${header.type}, and only files and folders are taken`)
+      if (header.type !== 'file') throw refused(path, `is a ${header.type}, but only files and folders are accepted`)
       const problem = pathProblem(path)
       if (problem !== undefined) throw refused(path, problem)
       if (header.size > MAX_BYTES - total) throw tooLarge()
@@ -109,7 +111,7 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** Writes a gzipped tar; equal assets give equal bytes. */
+/** Writes a gzipped tar; equal assets produce equal bytes. */
 export async function writeArchive(assets: Assets): Promise<Uint8Array> {
   const entries = [...assets].map(([name, data]) => ({
     header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },

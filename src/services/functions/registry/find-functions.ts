@@ -148,7 +148,7 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
 function tagFilter(wql: string): (tags: readonly string[]) => boolean {
   const read = readTagQuery(wql)
   if ('fits' in read) return read.fits
-  const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'
+  const suggestion = 'write a condition such as tag:like("heat*") AND NOT tag:old'
   throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
 }
 

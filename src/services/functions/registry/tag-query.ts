@@ -68,7 +68,7 @@ function readTerm(text: ConditionText): TagTerm {
   const start = text.offset
   if (text.until(SAFE_END) !== 'tag' || !text.take(':')) {
     text.goTo(start)
-    throw text.expected('tag: and the name of a tag')
+    throw text.expected('tag: followed by the name of a tag')
   }
   text.skipSpace()
   const read = readTest(text, 0)
@@ -101,7 +101,7 @@ function moreValues(text: ConditionText, count: number): readonly string[] {
 function readValue(text: ConditionText): string {
   if (text.isNext('"')) return text.quoted()
   const value = text.until(SAFE_END)
-  if (value === '') throw text.expected('the name of a tag, in quotes unless it has letters, digits and _ alone,')
+  if (value === '') throw text.expected('the name of a tag, in quotes unless it consists of letters, digits and _,')
   return value
 }
 

@@ -27,7 +27,7 @@ export function isInRange(version: string, range: string): boolean {
   return range === 'latest' || satisfies(version, range)
 }
 
-/** Raises the newest in the range at the highest level that it permits; without a range, the patch number. */
+/** Increments the newest version at the highest level that the range permits; without a range, at the patch level. */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
   const newest = maxSatisfying(existing, all)
@@ -40,7 +40,7 @@ export function nextVersion(existing: readonly string[], range: string | undefin
     const next = inc(newest, level)
     if (next !== null && satisfies(next, all) && !existing.includes(next)) return next
   }
-  throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
+  throw new AppError('CONFLICT', `all versions that ${all} allows already exist; the newest is ${newest}`)
 }
 
 export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {

@@ -120,7 +120,7 @@ async def execute(request, client):
 const MODEL_MANIFEST = {
   name: 'wear',
   version: '1.0.0',
-  metadata: { description: 'How worn a machine is by its heat and its hours' },
+  metadata: { description: 'Wear of a machine by its heat and its hours' },
 }
 /** A linear Booster as written by `save_model`: 0.5 per degree, and 2 per hour after the first. */
 const BOOSTER = {
@@ -172,7 +172,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         name: 'plug-node24',
         title: 'Plugs in JavaScript, on Node 24',
         functionType: 'plugs',
-        versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports a plug made by definePlug' }],
+        versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports a plug of definePlug' }],
         harness: nodeHarness(NODE_HARNESS, SOURCES_OF_NODE_HARNESS),
         example: exampleOf('plug.json', PLUG_MANIFEST, 'plug-node24', {
           'package.json': projectOf('too-warm'),

@@ -50,7 +50,7 @@ function plugOf(loaded: Readonly<Record<string, unknown>>): Plug {
   const [first] = isPlug(loaded['default']) ? [loaded['default']] : distinct
   if (first === undefined) throw new Error(`it exports no plug: write export default definePlug({ ... })`)
   if (first !== loaded['default'] && distinct.length > 1)
-    throw new Error('it exports several plugs, and none by default')
+    throw new Error('it exports several plugs, none of them as the default')
   return first
 }
 

@@ -67,7 +67,7 @@ async function handle(handler: Handler, params: WebCallParams, call: CallSide, h
     if (error instanceof HttpError && !response.isBegun) return error.answer
     if (!response.isWhole) throw error
     // the first response counts
-    host.log('error', `after its answer: ${error instanceof Error ? error.message : String(error)}`)
+    host.log('error', `after its response: ${error instanceof Error ? error.message : String(error)}`)
     return response.finished(call)
   }
 }
@@ -120,7 +120,6 @@ function withAliases(client: Client) {
   }
 }
 
-/** Represents the request of a webscript in the style of Express. */
 class HttpError extends Error {
   readonly answer: WebAnswer
 
@@ -140,6 +139,7 @@ interface FormFile {
 
 type Values = Record<string, string | string[]>
 
+/** Represents the request of a webscript in the style of Express. */
 class WebRequest {
   readonly method: string
   /** decoded path after the name of the webscript; begins with a slash */

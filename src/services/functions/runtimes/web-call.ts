@@ -41,5 +41,5 @@ export interface ApiAnswer extends WebHead {
   readonly text: string
 }
 
-/** most bytes of a body in one message, which fit into a line as base64 */
+/** maximum number of bytes of a body in one message, which fit into a line as base64 */
 export const PIECE_BYTES = 393_216

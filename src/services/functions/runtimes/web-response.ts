@@ -69,7 +69,7 @@ export class WebResponse extends Writable {
       for (const [each, one] of Object.entries(name)) this.set(each, one)
       return this
     }
-    if (this.isBegun) throw new Error(`the header ${name} comes too late: the answer has begun`)
+    if (this.isBegun) throw new Error(`the header ${name} is too late: the response has begun`)
     const values = (Array.isArray(value) ? value : [value]).map(String)
     this.#headers.set(name.toLowerCase(), { name, values })
     return this
@@ -152,7 +152,7 @@ export class WebResponse extends Writable {
   finished(call: { readonly signal: AbortSignal }): Promise<WebAnswer> {
     // a settled response needs no signal, which takes time to create
     if (this.#settle !== undefined)
-      call.signal.addEventListener('abort', () => this.destroy(new Error('the client went away')), { once: true })
+      call.signal.addEventListener('abort', () => this.destroy(new Error('the client disconnected')), { once: true })
     return this.#over
   }
 
@@ -181,7 +181,7 @@ export class WebResponse extends Writable {
   }
 
   #whole(body: string | Uint8Array): this {
-    if (this.isBegun) throw new Error('it answers twice: the answer was sent already')
+    if (this.isBegun) throw new Error('it responded twice: the response was already sent')
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     if (this.#isHead && size > PIECE_BYTES) this.#answer({ ...this.#head(), text: '' })
     else if (size <= PIECE_BYTES) {

@@ -52,10 +52,10 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
     refuses: async ({ framework, remote }) => {
       if (remote !== undefined || !FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
       if ((await runtimes.of(framework)) === undefined) {
-        return `a Python runtime with ${framework} is missing; create one by: reflexarc models runtime add ${framework}`
+        return `a Python runtime with ${framework} is missing; create one with: reflexarc models runtime add ${framework}`
       }
       const isThere = (await openPool())?.runs('python') === true
-      return isThere ? undefined : 'this host cannot run Python programs; /health has the reason'
+      return isThere ? undefined : 'this host cannot run Python programs; /health states the reason'
     },
     open: async (model) => {
       if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')

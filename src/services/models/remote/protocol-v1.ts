@@ -29,7 +29,7 @@ function isReady(status: unknown): boolean {
 
 function bodyOf({ operation, signature, instances, probabilities }: ModelCall): object {
   if (probabilities === true) {
-    throw new AppError('VALIDATION', '/probabilities <- is not supported by protocol v1 (leave it out)')
+    throw new AppError('VALIDATION', '/probabilities <- is not supported by protocol v1 (omit it)')
   }
   const list = operation === 'predict' ? { instances } : { examples: instances }
   return { ...list, ...(signature !== undefined && { signature_name: signature }) }

@@ -46,15 +46,12 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
 function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
   const { rows, names } = rowsOfOutputs(outputs, instances.length, (why) => server.wrongAnswer(why))
   if (probabilities === true && !names.includes(PROBABILITIES)) {
-    throw new AppError(
-      'VALIDATION',
-      `/probabilities <- ${server.host} does not return them for this model (leave it out)`,
-    )
+    throw new AppError('VALIDATION', `/probabilities <- ${server.host} does not return them for this model (omit it)`)
   }
   return rows
 }
 
-/** most requests in flight per model */
+/** maximum number of requests in flight per model */
 const PARALLEL = 4
 
 const PROTOCOLS = { v1: openV1, v2: openV2 }

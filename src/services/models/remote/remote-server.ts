@@ -69,7 +69,7 @@ export class RemoteServer {
   }
 
   wrongAnswer(what: string): AppError {
-    return new AppError('MODEL_FAILED', `the answer of ${this.host} is invalid: ${what}`)
+    return new AppError('MODEL_FAILED', `the response of ${this.host} is invalid: ${what}`)
   }
 
   async look(path: string): Promise<unknown> {
@@ -85,7 +85,7 @@ export class RemoteServer {
     if (!isGood(answer)) throw this.#refusal(answer)
     const value = jsonOf(answer)
     // some servers write numbers that JSON does not support
-    if (value === undefined) throw new AppError('MODEL_FAILED', `the answer of ${this.host} is not JSON`)
+    if (value === undefined) throw new AppError('MODEL_FAILED', `the response of ${this.host} is not JSON`)
     return value
   }
 

@@ -27,8 +27,8 @@ export function sealedRemote(
   const sealed = Object.entries(headers).map(([header, text]) => {
     if (!text.startsWith(SEALED)) return [header, seal.close(text, name + header)] as const
     if (ownValue(kept, header) !== text) {
-      const wrong = 'is a sealed text of another header or server'
-      issues.wrong(`/remote/headers${at('', header)}`, wrong, 'send the text itself')
+      const wrong = 'is an encrypted text of another header or server'
+      issues.wrong(`/remote/headers${at('', header)}`, wrong, 'send the plain text')
     }
     return [header, text] as const
   })

@@ -148,7 +148,7 @@ function checkType(data: Json[], datatype: string, pathOf: (index: number) => st
 const VALUES = {
   number: {
     fits: (value: Json) => typeof value === 'number' || value === null,
-    right: 'send a number, or null when it is missing',
+    right: 'send a number, or null if it is missing',
   },
   integer: { fits: (value: Json) => Number.isInteger(value), right: 'send a whole number' },
   text: { fits: (value: Json) => typeof value === 'string', right: 'send texts only' },

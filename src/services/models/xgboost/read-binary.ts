@@ -46,8 +46,7 @@ function linearOf(reader: Reader, features: number, groups: number): LinearModel
 }
 
 function treesOf(reader: Reader, kind: string, features: number, groups: number): TreeModel {
-  if (kind !== 'gbtree' && kind !== 'dart')
-    throw wrong(`its gradient booster ${JSON.stringify(kind)} is not known here`)
+  if (kind !== 'gbtree' && kind !== 'dart') throw wrong(`its gradient booster ${JSON.stringify(kind)} is not supported`)
   const parameters = reader.struct(TREES_BYTES)
   const count = bounded(parameters.getInt32(0, true), reader.left / TREE_BYTES, 'trees')
   const shapes = Array.from({ length: count }, () => treeOf(reader))

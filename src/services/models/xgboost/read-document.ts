@@ -49,7 +49,7 @@ function major(version: unknown): number {
 export function requireObjective(name: unknown): Objective {
   const objective = typeof name === 'string' ? objectiveOf(name) : undefined
   if (objective !== undefined) return objective
-  throw new AppError('VALIDATION', `the objective ${JSON.stringify(name)} of the booster is not known here`)
+  throw new AppError('VALIDATION', `the objective ${JSON.stringify(name)} of the booster is not supported`)
 }
 
 /** Reads the base score: a single number or, since 3.1, a list. */
@@ -74,7 +74,7 @@ function modelOf(booster: unknown, groups: number, features: number): TreeModel 
   if (name === 'dart') {
     return treesOf(member(member(booster, 'gbtree'), 'model'), groups, features, numbersOf(booster, 'weight_drop'))
   }
-  throw wrong(`its gradient booster ${JSON.stringify(name)} is not known here`)
+  throw wrong(`its gradient booster ${JSON.stringify(name)} is not supported`)
 }
 
 function treesOf(model: unknown, groups: number, features: number, weights: readonly number[]): TreeModel {

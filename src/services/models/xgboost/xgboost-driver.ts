@@ -7,7 +7,7 @@ import { type Booster, marginsOf } from './booster.ts'
 import { readBinary } from './read-binary.ts'
 import { ByteReader, readDocument, wrong } from './read-document.ts'
 
-/** most bytes of a booster, which is parsed in one go */
+/** maximum number of bytes of a booster, which is parsed in one go */
 const MAX_BYTES = 33_554_432
 /** number of nodes visited before yielding */
 const TURN = 500_000
@@ -23,12 +23,10 @@ export function xgboostDriver({ breathe }: XgboostDriverOptions): ModelDriver {
     name: 'xgboost',
     refuses: (model) => {
       if (model.remote !== undefined || model.framework !== 'xgboost') {
-        return Promise.resolve('it evaluates boosters of XGBoost')
+        return Promise.resolve('it evaluates XGBoost boosters')
       }
       const size = model.files.get(mainFileOf('xgboost'))?.length ?? 0
-      return Promise.resolve(
-        size > MAX_BYTES ? `a booster larger than ${MAX_BYTES} bytes is not evaluated here` : undefined,
-      )
+      return Promise.resolve(size > MAX_BYTES ? `boosters larger than ${MAX_BYTES} bytes are not supported` : undefined)
     },
     open: async (model) => {
       if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')
@@ -82,8 +80,8 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
 
 /** Warns that all rounds are used, as `Booster.predict` of the library does, unlike its scikit-learn wrapper. */
 function earlyStopped(best: number): string {
-  const rounds = `best_iteration is ${best}, and predictions use all rounds, as Booster.predict does`
-  return `it was trained with early stopping: ${rounds}; save booster[:${best + 1}] for those up to the best`
+  const rounds = `best_iteration is ${best}, but predictions use all rounds, as Booster.predict does`
+  return `it was trained with early stopping: ${rounds}; save booster[:${best + 1}] to use only the rounds up to the best one`
 }
 
 /** Rejects infinities, which JSON does not support. */
@@ -106,23 +104,23 @@ function rowsOf(
   const numberOf = (value: unknown, path: string): number => {
     if (value === null) return Number.NaN
     if (typeof value === 'number' || typeof value === 'boolean') return Number(value)
-    issues.wrong(path, `is ${shown(value)}`, 'send a number, or null when it is missing')
+    issues.wrong(path, `is ${shown(value)}`, 'send a number, or null if it is missing')
     return Number.NaN
   }
   const rows = instances.map((instance, at) => {
     const path = `/instances/${at}`
     if (isPlainObject(instance) && names.size > 0) {
-      checkNames(instance, path, names, { issues, right: 'send null where a value is missing' })
+      checkNames(instance, path, names, { issues, right: 'send null for a missing value' })
       return Float32Array.from(featureNames, (name) => numberOf(ownValue(instance, name) ?? null, `${path}/${name}`))
     }
     if (isPlainObject(instance)) {
-      const wrong = 'has named features, and the booster was saved without names'
+      const wrong = 'has named features, but the booster was saved without names'
       issues.wrong(path, wrong, `send a list of ${features} numbers`)
     } else if (!Array.isArray(instance)) {
       issues.wrong(path, `is ${shown(instance)}`, `send a list of ${features} numbers`)
     } else {
       if (instance.length !== features)
-        issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for one that is missing`)
+        issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for a missing one`)
       return Float32Array.from(instance, (value, index) => numberOf(value, `${path}/${index}`))
     }
     return new Float32Array()

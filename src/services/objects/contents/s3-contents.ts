@@ -21,7 +21,7 @@ export function readS3Location(text: string): S3Location {
   const url = new URL(text)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'region')
-  if (unknown !== undefined) throw new AppError('USAGE', `--objects has no ${unknown}; use endpoint or region`)
+  if (unknown !== undefined) throw new AppError('USAGE', `--objects: ${unknown} is unknown; use endpoint or region`)
   if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
     throw new AppError('USAGE', `--objects: the endpoint ${endpoint} is not an address; write http:// or https://`)
   }
@@ -185,7 +185,7 @@ async function request<T>(doing: string, send: () => Promise<T>): Promise<T> {
 function storeError(doing: string, error: unknown): AppError {
   const { $metadata: { httpStatusCode = 0 } = {} } = (error ?? {}) as { $metadata?: { httpStatusCode?: number } }
   const code = httpStatusCode >= 400 && httpStatusCode < 500 ? 'STORE' : 'UNAVAILABLE'
-  const message = `${doing} a content in S3 failed (${messageOf(error)}): look at --objects, its credentials and the bucket`
+  const message = `${doing} a content in S3 failed (${messageOf(error)}): check --objects, its credentials and the bucket`
   return new AppError(code, message, { cause: error })
 }
 

@@ -38,7 +38,7 @@ export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
 const CSV = 'text/csv; charset=utf-8'
-/** most concurrent exports on a host */
+/** maximum number of concurrent exports on a host */
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
@@ -121,7 +121,7 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
   const service = queries()
-  if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
+  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
   const { csv } = request
   const options = { format: 'csv', signal, action: 'POST /export', ...(csv && { csv }) } as const
@@ -241,7 +241,7 @@ class Column {
       typeof value !== (type === 'text' ? 'string' : type) ||
       (!isNamed && type === 'number' && lookAt(text).kind !== type)
     if (isOther || text === '') {
-      throw new AppError('STORE', `${metric} has other values than before; it is written again`)
+      throw new AppError('STORE', `${metric} has changed; it is written again`)
     }
     return text
   }

@@ -167,7 +167,7 @@ function valueFault(metric: string, value: unknown): Fault | undefined {
     default:
       return [
         `${metric} is ${Array.isArray(value) ? 'a list' : 'an object'}`,
-        'series keep numbers, texts, true and false: name each value by itself',
+        'series store numbers, texts and booleans: write each value as a separate metric',
       ]
   }
 }

@@ -35,9 +35,9 @@ export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
 export const REPORT_SUFFIX = '.report.json'
 export const MAX_REFUSED = 1_000
-/** most batches written concurrently */
+/** maximum number of batches written concurrently */
 const WINDOW = 3
-/** most concurrent imports on a host; imports of one tenant run one by one */
+/** maximum number of concurrent imports on a host; imports of one tenant run one by one */
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
@@ -91,7 +91,7 @@ class ImportRun {
   async run(): Promise<JobOutcome> {
     const { signal } = this.#context
     const broker = this.#options.broker()
-    if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    if (broker === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
     const { source, line } = this.#stored.value
     const objects = this.#options.objects().inside
     const options = readingOf(readingIn(source.metadata))

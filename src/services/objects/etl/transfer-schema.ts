@@ -21,38 +21,38 @@ const TRANSFER = {
   state: Type.Enum(TRANSFER_STATES),
   object: Type.String({ description: 'path of the file' }),
   created: Text,
-  started: some('when it was begun'),
-  ended: some('when it was over'),
-  error: some('why it failed'),
+  started: some('time of its start'),
+  ended: some('time of its end'),
+  error: some('reason of the failure'),
 }
 const IMPORT = {
   ...TRANSFER,
   etag: Text,
   size: count('bytes of the file'),
-  read: count('how many of them were read'),
-  messages: count('lines that were taken'),
-  points: count('values that are in series'),
-  refused: count('lines that were refused'),
+  read: count('number of read bytes'),
+  messages: count('number of imported lines'),
+  points: count('number of imported values'),
+  refused: count('number of rejected lines'),
   lines: Type.Optional(
-    Type.Array(Type.Object({ line: Type.Integer(), message: Text, suggestion: some('what would be right') }), {
-      description: 'the first 1,000 of these',
+    Type.Array(Type.Object({ line: Type.Integer(), message: Text, suggestion: some('a correction') }), {
+      description: 'the first 1,000 rejected lines',
     }),
   ),
   reading: Type.Optional({
     ...Texts,
-    description: 'how it is to be read: unit, types, encoding, delimiter, decimal, map, zone, resource',
+    description: 'settings for reading: unit, types, encoding, delimiter, decimal, map, zone, resource',
   }),
-  types: Type.Optional({ ...Texts, description: 'number, text, boolean or json of each column' }),
+  types: Type.Optional({ ...Texts, description: 'type of each column: number, text, boolean or json' }),
   notes: Type.Optional(
     Type.Array(Type.Object({ line: Type.Integer(), message: Text }), {
-      description: 'columns that are texts though some of their cells are numbers',
+      description: 'text columns in which some cells are numbers',
     }),
   ),
 }
 const EXPORT = {
   ...TRANSFER,
   request: Type.Unsafe<Json>(Type.Unknown({ description: 'the requested export' })),
-  size: Type.Optional(count('bytes of the file, when it is there')),
+  size: Type.Optional(count('bytes of the file, once it exists')),
 }
 const ImportInfoSchema = Type.Object(IMPORT)
 const ExportInfoSchema = Type.Object(EXPORT)
@@ -73,7 +73,7 @@ export const ExportsSchema = Type.Object(
 
 export const TRANSFER_QUERY = {
   object: optionalText('path of the file'),
-  state: Type.Optional(Type.Enum(TRANSFER_STATES, { description: 'those in this state' })),
+  state: Type.Optional(Type.Enum(TRANSFER_STATES, { description: 'only entries in this state' })),
   ...PAGE_SIZE,
 }
 export interface TransferQuery extends Decoded<TObject<typeof TRANSFER_QUERY>> {}
@@ -91,7 +91,7 @@ const ExportRequestSchema = refined(
         Type.Array(text(MAX_ID_BYTES, { minLength: 1 }), {
           minItems: 1,
           maxItems: MAX_METRICS,
-          description: 'of the resource; all without',
+          description: 'metrics of the resource; default: all',
         }),
       ),
       ...orNull({ from: Type.Optional(instant), until: Type.Optional(instant) }),
@@ -99,21 +99,21 @@ const ExportRequestSchema = refined(
         refined(
           text(MAX_OBJECT_BYTES, {
             minLength: 1,
-            description: 'path of the file in etl-export; made of what is exported, and the time, without',
+            description: 'path of the file in etl-export; default: derived from the exported data and the time',
           }),
           wrongObject,
         ),
       ),
       csv: Type.Optional(
-        Type.Enum(['safe'], { description: 'texts that begin as formulas stand behind an apostrophe' }),
+        Type.Enum(['safe'], { description: 'texts that begin like formulas are prefixed with an apostrophe' }),
       ),
     },
     { title: 'SeriesExportRequest', minProperties: 1 },
   ),
   (body) => {
     const named = SOURCES.filter((one) => Object.hasOwn(body as object, one))
-    const suggestion = 'send query (a time series query), stored (the name of one) or resource (its history)'
-    return named.length === 1 ? [] : [{ message: `names ${named.length} things to export`, suggestion }]
+    const suggestion = 'send query (a time series query), stored (the name of a stored query) or resource (its history)'
+    return named.length === 1 ? [] : [{ message: `contains ${named.length} things to export`, suggestion }]
   },
 )
 export const ExportRequest = checked(ExportRequestSchema, { subject: 'the export' })
@@ -126,5 +126,5 @@ function wrongObject(path: unknown): readonly Problem[] {
   if (/(?:^|\/)\./.test(path))
     return [{ message: 'has a part that begins with a dot, which hides it', suggestion: 'rename it' }]
   if (path !== '' && !/^\/|\/$/.test(path)) return []
-  return [{ message: 'must be the path of a file', suggestion: 'such as reports/boiler-1.csv' }]
+  return [{ message: 'must be a file path', suggestion: 'such as reports/boiler-1.csv' }]
 }

@@ -32,7 +32,7 @@ const UPLOADS = 'upload/'
 export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
   id: 'import',
   title: 'Import of series',
-  description: `CSV and NDJSON under ${UPLOADS} become series`,
+  description: `imports CSV and NDJSON files under ${UPLOADS} into series`,
   bucket: IMPORT_BUCKET,
   since: 0,
   channel: {

@@ -92,7 +92,7 @@ const PARTS: ReadonlySet<string> = new Set([
 function refuseParts(query: string): void {
   for (const name of new URLSearchParams(query).keys()) {
     if (PARTS.has(name))
-      throw new S3Error('NotImplemented', `The parameter ${name} is not read here; send the object whole`)
+      throw new S3Error('NotImplemented', `The parameter ${name} is not supported; send the whole object`)
   }
 }
 

@@ -81,7 +81,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
 /** Deletes an object; as in S3, this succeeds when the object does not exist. */
 async function removeContent(...[request, reply, { api, alias, key }]: Answering): Promise<FastifyReply> {
   const unread = Object.keys(request.headers).find((name) => /^(?:if-|x-amz-if-)/.test(name))
-  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read by DELETE`)
+  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not supported with DELETE`)
   try {
     await api.remove(alias, key)
   } catch (error) {
@@ -95,7 +95,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   const known = s3ErrorOf(thrown)
   // the client disconnected, so no response can be sent
   const brokeOff = known === undefined && raw.destroyed && !raw.complete
-  if (brokeOff) request.log.debug({ id }, 'an upload broke off')
+  if (brokeOff) request.log.debug({ id }, 'an upload was interrupted')
   else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
   const error = known ?? new S3Error('InternalError', `An internal error occurred; see the log under id ${id}`)
   if (error.s3Status === 503) reply.header('retry-after', 1)

@@ -46,7 +46,7 @@ export function describedBy(
 export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, string> {
   const headers = new Map(sent)
   const unread = UNREAD.find((name) => headers.has(name))
-  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read here`)
+  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not supported`)
   return headers
 }
 
@@ -146,7 +146,7 @@ function expectedBy(header: string, wanted: string): readonly Expected[] {
     if (!header.startsWith(PREFIX) || COMPANIONS.has(header)) return []
     throw new S3Error(
       'NotImplemented',
-      `The header ${header} is not read here; send one of ${[...KINDS.keys()].join(', ')}`,
+      `The header ${header} is not supported; send one of ${[...KINDS.keys()].join(', ')}`,
     )
   }
   const [bytes, make] = kind

@@ -11,7 +11,7 @@ import { denied, type ContentAddress, type ContentRouting } from './content-requ
 import { arriving, describedBy } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
-/** most fields before the file, and most bytes of each field */
+/** maximum number of fields before the file, and of bytes per field */
 const MAX_FIELDS = 100
 const MAX_FIELD_BYTES = 20_480
 /** ms within which the signature must arrive */
@@ -115,7 +115,7 @@ class IncomingForm {
     this.parser = parser
     this.file = this.#unlessFailed((resolve) =>
       parser.on('file', (_name, file, fileName, _encoding, fileType) => {
-        file.on('error', () => this.fail(malformed('The file of your POST request breaks off.')))
+        file.on('error', () => this.fail(malformed('The file of your POST request is incomplete.')))
         if (this.#content !== undefined) {
           file.resume()
           return this.fail(malformed(ONE_FILE))

@@ -49,11 +49,11 @@ export function verifyAddress(keys: SigningKeys, request: SentRequest, now: numb
   const time = parameter('X-Amz-Date')
   const signedAt = checkTime(time, scope, wrong)
   const expiry = /^\d{1,9}$/.test(parameter('X-Amz-Expires')) ? Number(parameter('X-Amz-Expires')) : Number.NaN
-  if (!(expiry >= 1)) throw wrong('X-Amz-Expires must be a number of seconds from 1 on')
+  if (!(expiry >= 1)) throw wrong('X-Amz-Expires must be a number of seconds, at least 1')
   if (expiry > MAX_EXPIRY) throw wrong(`X-Amz-Expires must be less than a week (in seconds); ${MAX_EXPIRY} is the most`)
   const payload = parameters.get('X-Amz-Content-Sha256') ?? UNSIGNED_PAYLOAD
   if (payload !== UNSIGNED_PAYLOAD)
-    throw new S3Error('NotImplemented', 'Only addresses with an unsigned payload are read')
+    throw new S3Error('NotImplemented', 'Only URLs with an unsigned payload are supported')
   const headers = signedHeaders(parameter('X-Amz-SignedHeaders'), request)
   const key = keys.read(id)
   if (key === undefined) throw noKey()
@@ -86,7 +86,7 @@ export function readCredential(
 export function checkTime(text: string, { date }: Scope, wrong: (message: string) => S3Error): number {
   const ms = readSigningTime(text)
   if (ms === undefined) throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
-  if (!text.startsWith(date)) throw wrong('The date of the credential is not that of X-Amz-Date')
+  if (!text.startsWith(date)) throw wrong('The date of the credential differs from X-Amz-Date')
   return ms
 }
 

@@ -40,7 +40,7 @@ const ROUTES = [
     method: 'GET',
     operation: { operationId: 'getSubscriptions' },
     scope: 'read',
-    summary: 'The buckets that have subscriptions, with these',
+    summary: 'The buckets with subscriptions, and these subscriptions',
     query: SUBSCRIPTION_QUERY,
     answers: { 200: OverviewSchema },
     handler: async ({ api, query, request }) => {
@@ -104,7 +104,7 @@ const ROUTES = [
     method: 'PUT',
     operation: { operationId: 'putSubscription' },
     scope: 'author',
-    summary: 'Make a subscription, or replace it',
+    summary: 'Create or replace a subscription',
     body: SubscriptionInPlace,
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket, id }, body, request }) =>
@@ -128,7 +128,7 @@ const ROUTES = [
     method: 'GET',
     operation: { operationId: 'getDeliveries' },
     scope: 'read',
-    summary: 'What became of the changes that a subscription was about, newest first',
+    summary: 'The deliveries of a subscription, newest first',
     query: DELIVERIES_QUERY,
     answers: { 200: DeliveriesSchema },
     handler: async ({ api, params: { bucket, id }, query, request }) => {

@@ -64,7 +64,7 @@ export class CallerSubscriptions {
     const { id = this.#options.newId(), ...sent } = NewSubscription.read(body)
     return this.#one(alias, async () => {
       if ((await this.#find(alias, id)) !== undefined) {
-        throw new AppError('CONFLICT', `The subscription ${id} exists already; PUT replaces it`)
+        throw new AppError('CONFLICT', `The subscription ${id} already exists; PUT replaces it`)
       }
       return this.#write(alias, id, sent, undefined)
     })
@@ -162,8 +162,8 @@ export class CallerSubscriptions {
     const known = before?.channel.authentication.secret
     if (secret === known) return sent
     if (secret.startsWith(SEALED)) {
-      const message = 'is a sealed secret that this subscription does not have'
-      const issue = makeIssue('BODY', '/channel/authentication/secret', message, 'send the secret itself')
+      const message = 'is an encrypted secret of another subscription'
+      const issue = makeIssue('BODY', '/channel/authentication/secret', message, 'send the plain secret')
       throw refuse('the subscription', [issue])
     }
     const { tenant, seal } = this.#options
@@ -173,7 +173,7 @@ export class CallerSubscriptions {
   async #requireRoom(alias: string): Promise<void> {
     const count = await this.#records.count([{ field: 'bucket', op: 'eq', value: alias }])
     if (count < MAX_SUBSCRIPTIONS) return
-    throw new AppError('TOO_LARGE', `The bucket ${alias} has ${count} subscriptions, which is as many as it may have`)
+    throw new AppError('TOO_LARGE', `The bucket ${alias} has ${count} subscriptions, which is the maximum`)
   }
 
   async #all(alias: string): Promise<readonly SubscriptionRecord[]> {
@@ -204,7 +204,10 @@ export class CallerSubscriptions {
   async #aliasOf(bucket: string): Promise<string> {
     const { alias, hasSubscriptions } = await this.#options.api.bucket(bucket)
     if (hasSubscriptions) return alias
-    throw new AppError('NOT_FOUND', `The bucket ${alias} has no subscriptions: only services of the host write into it`)
+    throw new AppError(
+      'NOT_FOUND',
+      `The bucket ${alias} cannot have subscriptions: only services of the host write into it`,
+    )
   }
 
   #one<T>(alias: string, work: () => Promise<T>): Promise<T> {

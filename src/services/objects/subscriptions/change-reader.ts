@@ -29,44 +29,31 @@ export interface ChangeReaderOptions {
   readonly logger: Logger
 }
 
-export class ChangeReader {
+/** `idle` resolves when all committed changes are forwarded, or forwarding has failed. */
+export class ChangeReader extends RepeatableWork {
   readonly #options: ChangeReaderOptions
-  readonly #work: RepeatableWork
 
   constructor(options: ChangeReaderOptions) {
-    this.#options = options
     const { tenant, later, logger } = options
-    this.#work = new RepeatableWork({
+    super({
       work: () => this.#read(),
       later,
       retryMs: AGAIN_MS,
       failed: (error) =>
-        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`),
+        logger.error(`changes of objects of tenant ${tenant} are delayed: ${messageOf(error)}; they are retried`),
     })
-  }
-
-  wake(): void {
-    this.#work.wake()
-  }
-
-  /** Resolves when all committed changes are forwarded, or forwarding has failed. */
-  idle(): Promise<void> {
-    return this.#work.idle()
-  }
-
-  stop(): Promise<void> {
-    return this.#work.stop()
+    this.#options = options
   }
 
   async #read(): Promise<void> {
     const { store, changes } = this.#options
     const cursors = store.collection(CURSORS)
-    for (let cursor = await cursors.get(CURSOR); !this.#work.isStopped;) {
+    for (let cursor = await cursors.get(CURSOR); !this.isStopped;) {
       const page = await changes.read(cursor?.value.position ?? 0, PAGE)
       if (page.length === 0) return
       const subscriptions = await this.#subscriptions()
       for (const change of page) {
-        if (this.#work.isStopped) return
+        if (this.isStopped) return
         cursor = await this.#handOn(change, subscriptions, cursor)
       }
       const last = cursor?.value.position ?? 0

@@ -1,4 +1,4 @@
-/** Jobs that carry out deliveries. The attempts and the last error are stored with the delivery. */
+/** Jobs that execute deliveries. The attempts and the last error are stored with the delivery. */
 import { AppError, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import { DELIVERY_JOB, type DeliveryEnd, type DeliveryRecord, type Outbox } from './outbox.ts'
@@ -18,7 +18,7 @@ export interface DeliveryOf {
   readonly change: DeliveryRecord['change']
 }
 
-/** most attempts; with the pauses in between about four minutes */
+/** maximum number of attempts; with the pauses in between about four minutes */
 export const DELIVERY_ATTEMPTS = 10
 /** Practically unlimited, since the delivery counts its own attempts and ends the job. */
 const JOB_ATTEMPTS = 1_000_000

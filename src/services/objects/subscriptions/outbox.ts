@@ -16,7 +16,7 @@ import type { Delivery, DeliveryState } from './subscription-schema.ts'
 
 export const DELIVERY_JOB = 'objects.delivery'
 
-/** most deliveries waiting in one lane; beyond that the oldest fails */
+/** maximum number of deliveries waiting in one lane; beyond that the oldest fails */
 const MAX_WAITING = 1_000
 const HOUR_MS = 3_600_000
 /** ms for which ended deliveries are kept */
@@ -163,7 +163,7 @@ export class Outbox {
     const lane = this.#lanes.putting(id, { head, waiting }, version)
     if (oldest === undefined) return [lane]
     const now = this.#now()
-    const message = `it gave way: ${MAX_WAITING} later changes of the object wait too`
+    const message = `it was dropped: ${MAX_WAITING} later changes of the object are waiting`
     const ended = { ended: now, removeTime: now + KEPT_MS.failed, lastError: { time: now, message } }
     return [lane, this.deliveries.putting(oldest.id, { ...oldest.value, ...ended, state: 'failed' }, oldest.version)]
   }
@@ -185,7 +185,7 @@ export class Outbox {
     for await (const one of walk(this.deliveries, where, SWEPT_AT_ONCE)) {
       const job = await this.#queue.get(one.value.job ?? '')
       if (job !== undefined && job.state !== 'failed' && job.state !== 'completed') continue
-      const message = job?.failedReason ?? 'its job is gone'
+      const message = job?.failedReason ?? 'its job no longer exists'
       const { attempts } = one.value
       const lastError = { time: this.#now(), message }
       try {

@@ -80,13 +80,13 @@ export class Subscriptions {
       work: () => this.#poll(),
       later,
       retryMs: POLL_MS,
-      failed: (error) => logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`),
+      failed: (error) => logger.warn(`changes of objects by other hosts could not be read: ${messageOf(error)}`),
     })
     this.#sweeps = new RepeatableWork({
       work: () => this.#sweep(),
       later,
       retryMs: SWEEP_MS,
-      failed: (error) => logger.warn(`old deliveries stay until later: ${messageOf(error)}`),
+      failed: (error) => logger.warn(`old deliveries could not be removed; this is retried: ${messageOf(error)}`),
     })
     this.#jobs = new JobRunner({
       tenant: options.tenant,

@@ -35,7 +35,7 @@ const SECONDS = { seconds: 1, hours: 3_600, days: 86_400 } as const
 
 const id = Type.String({
   pattern: String.raw`^(?!\.{1,2}$)[\w.:~\-]{1,128}$`,
-  description: '1 to 128 letters, digits or . _ : ~ -; made when left out',
+  description: '1 to 128 letters, digits or . _ : ~ -; default: generated',
 })
 export const SubscriptionPath = checked(Type.Object({ id }), { subject: 'the address', type: 'PATH' })
 
@@ -43,35 +43,37 @@ const about = (description = 'for people') => Type.Optional(text(MAX_TEXT, { des
 const credential = (description: string, schema = text(MAX_SECRET, { minLength: 1, description })) =>
   refined(schema, (value) =>
     typeof value === 'string' && /[\0-\u001f\u007f]/.test(value)
-      ? [{ message: 'has a control character, which no header can have', suggestion: 'take it out' }]
+      ? [{ message: 'has a control character, which headers cannot contain', suggestion: 'remove it' }]
       : [],
   )
-const SECRET = `in clear, at most ${MAX_SECRET} characters; what an answer showed, which begins with enc:, keeps the secret that is there`
+const SECRET = `plain text of at most ${MAX_SECRET} characters; the text of a response, which begins with enc:, keeps the stored secret`
 const part = (description: string) =>
   Type.Optional(
     refined(text(MAX_PATH_BYTES, { description }), (value) =>
       typeof value === 'string' && Buffer.byteLength(value) > MAX_PATH_BYTES
-        ? [{ message: `has more than ${MAX_PATH_BYTES} bytes`, suggestion: 'it is a part of a path' }]
+        ? [{ message: `has more than ${MAX_PATH_BYTES} bytes`, suggestion: 'it must be a part of a path' }]
         : [],
     ),
   )
 const length = (part: keyof typeof SECONDS) => Type.Number({ minimum: 0, maximum: MAX_EXPIRY / SECONDS[part] })
 const LENGTHS = { seconds: length('seconds'), hours: length('hours'), days: length('days') }
 const EXPIRY = {
-  description: 'added together: how long links and tokens are good; at most 7 days, 300 seconds without',
+  description: 'validity of links and tokens: the sum of the fields, at most 7 days; default 300 seconds',
 }
 
 const ABOUT = { title: about(), description: about() }
 const CHANNEL = {
-  name: text(MAX_NAME, { minLength: 1, description: 'of the webscript' }),
-  version: about('of the webscript: exact, or a range; the latest published one without'),
-  method: Type.Enum(CHANNEL_METHODS, { description: 'GET has the event in its query, the others in the body' }),
+  name: text(MAX_NAME, { minLength: 1, description: 'name of the webscript' }),
+  version: about('exact version of the webscript, or a range; default: the latest published version'),
+  method: Type.Enum(CHANNEL_METHODS, {
+    description: 'GET sends the event in the query, the other methods in the body',
+  }),
   description: about(),
 }
 const PAYLOAD = {
   signed_links: Type.Array(Type.Enum(CHANNEL_METHODS), {
     maxItems: MAX_ITEMS,
-    description: 'links that the message has',
+    description: 'links in the message',
   }),
   reference: Type.Optional(
     refined(
@@ -86,11 +88,11 @@ const PAYLOAD = {
   ),
 }
 const KEY = { key: Type.Optional(credential('with API_KEY and SERVICE_TOKEN')) }
-const FILTER = { prefix: part('what paths begin with'), suffix: part('what paths end with'), description: about() }
+const FILTER = { prefix: part('prefix of paths'), suffix: part('suffix of paths'), description: about() }
 const events = Type.Array(Type.Enum(CHANGE_EVENTS), {
   minItems: 1,
   maxItems: MAX_ITEMS,
-  description: 'put alone without',
+  description: 'default: only put',
 })
 
 const SENT = {
@@ -162,11 +164,13 @@ const SHOWN = {
     authentication: Type.Object({
       method: Type.Enum(AUTHENTICATION_METHODS),
       ...KEY,
-      secret: Type.Optional(Type.String({ description: 'sealed: `enc:` and what only this host can open' })),
+      secret: Type.Optional(
+        Type.String({ description: 'encrypted: `enc:` and a text that only this host can decrypt' }),
+      ),
     }),
   }),
   filters: Type.Array(
-    Type.Object({ ...FILTER, events, queue: Type.String({ description: 'where it is registered' }) }),
+    Type.Object({ ...FILTER, events, queue: Type.String({ description: 'bucket of the subscription' }) }),
   ),
 }
 const StoredSchema = Type.Object(SHOWN)
@@ -193,12 +197,12 @@ const DeliverySchema = Type.Object({
   object: Type.String({ description: 'its path' }),
   event_time: Type.String({ description: 'of the change' }),
   attempts: Type.Integer(),
-  ended: Type.Optional(Type.String({ description: 'when it was delivered, or given up' })),
+  ended: Type.Optional(Type.String({ description: 'time of the delivery, or of the final failure' })),
   last_error: Type.Optional(
     Type.Object({
       time: Text,
       message: Text,
-      status: Type.Optional(Type.Integer({ description: 'that the target answered with' })),
+      status: Type.Optional(Type.Integer({ description: 'status of the response of the target' })),
     }),
   ),
 })
@@ -209,18 +213,18 @@ export const DeliveriesSchema = Type.Object(
 )
 
 const FILTERS = {
-  prefix: optionalText('subscriptions that match an object whose path begins like this'),
-  suffix: optionalText('subscriptions that match an object whose path ends like this'),
+  prefix: optionalText('subscriptions that match objects with this prefix of the path'),
+  suffix: optionalText('subscriptions that match objects with this suffix of the path'),
   event_type: Type.Optional(Type.Enum(CHANGE_EVENTS, { description: 'deliveries of such changes' })),
   channel_type: Type.Optional(Type.Enum([...CHANNEL_TYPES, 'webhook'], { description: 'of the channel' })),
   channel_id: optionalText('a part of the name of the channel'),
   ...PAGE_SIZE,
-  start_after: optionalText('those after this id'),
+  start_after: optionalText('entries after this id'),
 }
 export const SUBSCRIPTION_QUERY = { ...FILTERS, ...STORE }
 export interface SubscriptionQuery extends Decoded<TObject<typeof FILTERS>> {}
 export const DELIVERIES_QUERY = {
-  state: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'those in this state' })),
+  state: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'only entries in this state' })),
   ...PAGE_SIZE,
   before: Type.Optional(Type.Integer({ minimum: 1, description: 'deliveries of changes before this position' })),
 }
@@ -235,7 +239,7 @@ function wrongExpiry(value: unknown): readonly Problem[] {
   const isThere = Object.keys(SECONDS).some((part) => (expiry[part] ?? undefined) !== undefined)
   const total = secondsOf(expiry)
   if (!isThere || Number.isNaN(total) || (total >= 1 && total <= MAX_EXPIRY)) return []
-  return [{ message: `makes ${total} seconds`, suggestion: `links and tokens are good for 1 to ${MAX_EXPIRY} s` }]
+  return [{ message: `makes ${total} seconds`, suggestion: `links and tokens are valid for 1 to ${MAX_EXPIRY} s` }]
 }
 
 function wrongCredentials(value: unknown): readonly Problem[] {
@@ -243,9 +247,9 @@ function wrongCredentials(value: unknown): readonly Problem[] {
   const method = named ?? 'NONE'
   const held = (name: string, value: unknown, isNeeded: boolean): readonly Problem[] => {
     if ((value ?? undefined) === undefined)
-      return isNeeded ? [{ at: `/${name}`, message: `must be there with the method ${shown(method)}` }] : []
+      return isNeeded ? [{ at: `/${name}`, message: `is required with the method ${shown(method)}` }] : []
     if (isNeeded) return []
-    return [{ at: `/${name}`, message: `is of no use with the method ${shown(method)}`, suggestion: 'leave it out' }]
+    return [{ at: `/${name}`, message: `has no effect with the method ${shown(method)}`, suggestion: 'omit it' }]
   }
   return [...held('key', key, KEYED.has(method)), ...held('secret', secret, method !== 'NONE')]
 }

@@ -37,7 +37,7 @@ export async function callWebscript(
   const { tenant } = options
   const { channel } = subscription
   const webscripts = options.webscripts()
-  if (webscripts === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
+  if (webscripts === undefined) throw new AppError('CLOSED', 'this host does not serve webscripts')
   const script = webscripts.choose(channel.name, channel.version)
   const shown = await credentialsOf(options, keyOf(subscription.bucket, subscription.id), channel)
   const { isHeaderOurs } = await webscripts.authenticate(script, shown)
@@ -65,7 +65,7 @@ export async function callWebscript(
     })
     const text = await answerText(answer, SHOWN)
     if (answer.status < 200 || answer.status > 299) {
-      throw new Refused(answer.status, `${channel.name} answered with status ${answer.status}: ${text}`)
+      throw new Refused(answer.status, `${channel.name} responded with status ${answer.status}: ${text}`)
     }
   } finally {
     cancel()
@@ -93,7 +93,7 @@ async function credentialsOf(
     case 'SERVICE_TOKEN': {
       const caller = await checkPair(key, secret, INSIDE)
       if (caller?.tenant !== tenant)
-        throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
+        throw new AppError('FORBIDDEN', 'key and secret of the channel do not belong to this tenant')
       // the webscript never receives the token itself
       return { ...by(undefined), tokenOf: tenant }
     }

@@ -70,7 +70,10 @@ export class Execution {
     const { columns, line } = this.#options
     const count = line.grid?.count ?? 0
     if (count * columns.length > MAX_CELLS) {
-      throw new AppError('TOO_LARGE', `${count} buckets of ${columns.length} series are more than ${MAX_CELLS} values`)
+      throw new AppError(
+        'TOO_LARGE',
+        `${count} buckets of ${columns.length} series exceed the limit of ${MAX_CELLS} values`,
+      )
     }
     const since = machineTimers.elapsed()
     const table = await readBuckets(this.#options, this.#yielder, this.points)
@@ -156,7 +159,7 @@ function joined(parts: readonly Float64Array[], length: number): Float64Array {
   return whole
 }
 
-/** most series read in parallel */
+/** maximum number of series read in parallel */
 const MAX_READS = 4
 /** number of cells between two clock reads */
 const STRIDE = 2_048

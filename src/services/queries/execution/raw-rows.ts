@@ -8,7 +8,7 @@ import type { ExecutionOptions, RowBatch } from './row-batch.ts'
 const IN_MEMORY = 50_000
 const LARGEST_PAGE = 10_000
 const SMALLEST_PAGE = 200
-/** most series whose next pages are read in parallel */
+/** maximum number of series whose next pages are read in parallel */
 const MAX_READS = 4
 
 /** Adds the number of samples in each column to `points`. */

@@ -31,7 +31,7 @@ const interpolation = Type.Union(
 const selection = closed({
   type: Type.Optional(label),
   tag: Type.Optional(label),
-  query: Type.Optional(text(2_000, { minLength: 1, description: 'in the query language of the listing of resources' })),
+  query: Type.Optional(text(2_000, { minLength: 1, description: 'in the query language of resource lists' })),
   groupBy: Type.Optional(
     Type.Union([label, Type.Array(label, { minItems: 1, maxItems: 5 })], {
       description: 'the name of an attribute of the resources, or a list of up to 5',
@@ -55,7 +55,7 @@ const SERIES = {
   ),
   interpolation: Type.Optional(interpolation),
   seriesId: Type.Optional(
-    Type.Unsafe<Json>(Type.Unknown({ description: 'of clients of the platform: repeated in the result' })),
+    Type.Unsafe<Json>(Type.Unknown({ description: 'sent by clients of the platform; copied to the result' })),
   ),
 }
 

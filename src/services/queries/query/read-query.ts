@@ -27,7 +27,7 @@ export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery):
   const line = resolveTimeLine(query, now, issues)
   const render = optionsOf(query.render)
   if (render.upload && typeof query.render === 'object' && Object.keys(query.render).length > 1)
-    issues.wrong('/render', 'UPLOAD cannot be combined with other options', 'leave the options out')
+    issues.wrong('/render', 'UPLOAD cannot be combined with other options', 'omit the options')
   const isGrouped = line === undefined ? query.freq !== undefined : line.grid !== undefined
   const { series, isMean } = readSeries(query, isGrouped, issues)
   const distinct = distinctSeries(series, issues)
@@ -141,7 +141,7 @@ function readSource(entry: SeriesOfQuery, query: Query, path: string, issues: Is
     return issues.wrong(at(path, 'resource'), 'is missing', 'name a resource')
   }
   if (resource !== undefined)
-    return issues.wrong(settingPath, 'cannot be combined with resource', 'leave out one of the two')
+    return issues.wrong(settingPath, 'cannot be combined with resource', 'omit one of the two')
   if (isList(resources)) return { kind: 'listed', resources: [...new Set(resources)] }
   const { groupBy = [], ...selection } = resources
   if (Object.keys(selection).length === 0) return issues.wrong(settingPath, 'selects nothing', 'add type, tag or query')
@@ -182,6 +182,6 @@ function distinctSeries(series: readonly SeriesPlan[], issues: Issues): readonly
       return true
     }
     const text = 'has the resource, metric and aggregation of another series, and another interpolation'
-    return issues.wrong(one.path, text, 'name each of them') ?? false
+    return issues.wrong(one.path, text, 'set the name of each') ?? false
   })
 }

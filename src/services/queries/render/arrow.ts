@@ -7,7 +7,7 @@ import type { Cell } from '../interpolation/fill.ts'
 
 type Arrow = typeof ArrowPackage
 
-const MISSING = 'results as Arrow need the package apache-arrow, which this host lacks: npm install apache-arrow@21'
+const MISSING = 'results as Arrow require the package apache-arrow, which this host lacks: npm install apache-arrow@21'
 
 /** A column has the type of its first value (without one: numeric); later values of other types become null. */
 export async function* arrowParts(

@@ -135,7 +135,7 @@ class TimeText {
 /** Writes numbers as ASCII bytes, in JavaScript's format. */
 const ZERO = 0x30
 const [MINUS, POINT] = [0x2d, 0x2e] as const
-/** most bytes of a number */
+/** maximum number of bytes of a number */
 export const MAX_DIGITS = 26
 /** limit of the fast path in thousandths; below it, the decimal text is also the shortest one for the number */
 const MAX_THOUSANDTHS = 1e12

@@ -76,7 +76,7 @@ function entityOf(body: unknown, ofPath: string | undefined): Pick<QueryRecord, 
   const { name: own, query, meta } = NamedStoredQuery.read(body)
   if ((own ?? ofPath) !== ofPath) {
     const message = `${shown(own)} is not the name of the path, which is ${shown(ofPath)}`
-    throw refuse('the stored query', [makeIssue('QUERY', '/name', message, 'leave it out')])
+    throw refuse('the stored query', [makeIssue('QUERY', '/name', message, 'omit it')])
   }
   return { name: QueryName.read(ofPath), query, meta: meta ?? {} }
 }

@@ -32,7 +32,7 @@ export interface GridRange {
 /** default length of a range in ms */
 const DEFAULT_WINDOW = 7 * 86_400_000
 const MAX_BUCKETS = 1_000_000
-/** most periods of a calendar, each of which may need a separate read */
+/** maximum number of periods of a calendar, each of which may need a separate read */
 const MAX_PERIODS = 10_000
 
 /** Resolves the range; returns undefined after adding issues. */
@@ -77,7 +77,7 @@ function withSizes(settings: Settings, now: number, issues: Issues): Settings | 
   const isSized = window !== undefined || (periods !== undefined && freq !== undefined)
   if (from !== undefined && until !== undefined && isSized) {
     const name = window === undefined ? 'periods' : 'window'
-    return issues.wrong(`/${name}`, `from, until and ${name} cannot be combined`, 'leave out one of the three')
+    return issues.wrong(`/${name}`, `from, until and ${name} cannot be combined`, 'omit one of the three')
   }
   if (periods === undefined) return settings
   if (freq === undefined) {
@@ -106,7 +106,7 @@ function resolve(settings: Settings, now: number, issues: Issues): Omit<TimeLine
     return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
   }
   if (!(Math.abs(ends.from) <= MAX_TIME && ends.until <= MAX_TIME)) {
-    return issues.wrong('/window', 'the range exceeds the calendar', 'request a shorter one')
+    return issues.wrong('/window', 'the range is outside of the calendar', 'request a shorter one')
   }
   if (freq === undefined) return { ...ends, grid: undefined }
   const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, settings, ends), freq.text)
@@ -142,7 +142,7 @@ function onGrid(grid: Grid, ends: Ends, settings: Settings, issues: Issues): Omi
   const count = counted ?? Math.max(behind - first, 1)
   const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
   if (count > most) {
-    const text = `${grid.text} makes ${count} buckets of the range, more than ${most}`
+    const text = `${grid.text} divides the range into ${count} buckets, more than ${most}`
     return issues.wrong('/freq', text, 'request a shorter range, or longer buckets')
   }
   const [from, until] = [grid.beginOf(first), grid.beginOf(first + count)]

@@ -24,7 +24,7 @@ export function planCall(
   const actuator = ownValue(entry, 'actuator')
   const plug = ownValue(actuator, 'name')
   if (typeof plug !== 'string' || plug === '') {
-    return { errorMessage: `Command '${textOf(name)}' of resource '${id}' names no actuator` }
+    return { errorMessage: `Command '${textOf(name)}' of resource '${id}' lacks an actuator` }
   }
   const version = ownValue(actuator, 'version')
   const defaults = ownValue(actuator, 'properties')

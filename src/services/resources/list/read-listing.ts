@@ -74,7 +74,7 @@ const SEARCH = {
       ruled(Type.String({ description: 'such as name:like(pump*) AND limits.minimum:gt(3)' }), (text) => {
         const parsed = parseQuery(text)
         if (!('problem' in parsed)) return undefined
-        return { message: parsed.problem, suggestion: 'write for example name:like(pump*) AND tags:in(a,b)' }
+        return { message: parsed.problem, suggestion: 'write a query such as name:like(pump*) AND tags:in(a,b)' }
       }),
       queryIn,
     ),
@@ -146,7 +146,7 @@ export function locationProblems(query: unknown): readonly Problem[] {
   const parameters = query as Readonly<Record<string, unknown>>
   const missing = PLACE.filter((name) => parameters[name] === undefined || parameters[name] === '')
   if (missing.length === PLACE.length) return []
-  const suggestion = 'a search by place needs lat, lon and distance'
+  const suggestion = 'a search by location requires lat, lon and distance'
   return missing.map((name) => ({ at: `/${name}`, message: 'is missing', suggestion }))
 }
 

@@ -80,11 +80,7 @@ export function preview(rules: TenantRules, task: TaskRecord, action: TaskAction
   return previewOf(task, () => outcome(rules, task, action))
 }
 
-export function previewReplacement(
-  rules: TenantRules,
-  task: TaskRecord,
-  specification: unknown,
-): Promise<TaskPreview> {
+export function previewReplacement(rules: TenantRules, task: TaskRecord, specification: unknown): Promise<TaskPreview> {
   return previewOf(task, async () => draftOutcome(rules, task, await rules.maker.make(specification, {})))
 }
 

@@ -34,7 +34,7 @@ const MAX_IDS = 10_000
 const ids = Type.Optional(
   refined(Type.Union([Type.Array(id), id]), (value) => {
     if (!Array.isArray(value) || value.length <= MAX_IDS) return []
-    const message = `${value.length} ids are more than ${MAX_IDS}`
+    const message = `the list has ${value.length} ids, more than ${MAX_IDS}`
     return [{ type: 'TOO_LARGE', message, suggestion: 'use several operations' }]
   }),
 )
@@ -63,13 +63,13 @@ export const BatchQuerySchema = closed(
     template: Type.Optional(nullable(TASK_FILTERS.template)),
     tags: Type.Optional(
       Type.Record(Text, tag, {
-        description: 'a value, or a list of which one is enough, by key; null: there is the key. All keys must fit',
+        description: 'by key: a value, a list of alternatives, or null for any value. All keys must match',
       }),
     ),
     tagKeys: Type.Optional(
       Type.Array(Type.String({ maxLength: 1_000, ...CHECKED }), {
         minItems: 1,
-        description: 'one of these keys is enough',
+        description: 'at least one of these keys must exist',
       }),
     ),
   },
@@ -99,7 +99,7 @@ export const PROPERTIES = {
 const UpdatePropertiesSchema = refined(closed(PROPERTIES), (update) =>
   Object.keys(update as object).length > 0
     ? []
-    : [{ message: 'has nothing to update', suggestion: 'write "nodes": [...], "variables" or "tags"' }],
+    : [{ message: 'does not update anything', suggestion: 'write "nodes": [...], "variables" or "tags"' }],
 )
 export interface PropertiesUpdate
   extends Pick<TaskSettings, 'variables'>, Omit<Decoded<typeof UpdatePropertiesSchema>, 'variables'> {}

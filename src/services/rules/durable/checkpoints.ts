@@ -8,7 +8,7 @@
  * - a delivery ended: it stays listed until its task is forgotten, however the run continues
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
-import { AppError, isAway, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
+import { isAway, isRefusal, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
 import { type LogPruner, type Mark, MARK_ID, MARKS } from '#log'
 import { machineTimers } from '#platform'
 import type { Store, Write } from '#storage'
@@ -341,10 +341,6 @@ export class Checkpoints {
       this.unstored.delete(id)
     }
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status < 500
 }
 
 class Slice {

@@ -10,7 +10,7 @@ interface Page {
   readonly open: Map<string, Open>
 }
 
-const NO_ANSWER = 'the answer was late, or the call was cancelled'
+const NO_ANSWER = 'the result was late, or the call was cancelled'
 
 export class DeliveryLedger {
   /** by task: deliveries that ended and are not stored yet */

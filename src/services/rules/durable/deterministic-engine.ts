@@ -54,12 +54,14 @@ export interface EngineSettings extends Partial<
   readonly plugs: PlugRegistry
   /** compiles a rule once for several engines */
   readonly preparer?: Preparer | undefined
+  /** called with each engine that runs live tasks, or replays what they did */
+  readonly observed?: ((engine: CoreEngine) => void) | undefined
 }
 
 /** Settings that decide what tasks do with messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
-  'plugs' | 'ports' | 'preparer' | 'logger' | 'history' | 'timed' | 'generate'
+  'plugs' | 'ports' | 'preparer' | 'observed' | 'logger' | 'history' | 'timed' | 'generate'
 >
 
 export interface EngineHooks {
@@ -118,7 +120,7 @@ export class DeterministicEngine {
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
-    const { plugs, preparer, ...settings } = parts
+    const { plugs, preparer, observed, ...settings } = parts
     const options: EngineOptions = {
       seed: SEED,
       ...settings,
@@ -138,6 +140,7 @@ export class DeterministicEngine {
       },
     }
     this.engine = new CoreEngine(options, plugs, preparer)
+    observed?.(this.engine)
   }
 
   get now(): number {

@@ -18,6 +18,7 @@ import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
+import { FiringTap } from './firing-tap.ts'
 import { LeadingClock } from './leading-clock.ts'
 import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
 import { Past } from '../inputs/task-past.ts'
@@ -57,6 +58,7 @@ export interface DurableRunner extends TaskRunner {
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
   readonly past: Past
+  readonly firings: FiringTap
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
@@ -79,6 +81,7 @@ class Runner implements DurableRunner {
   readonly #clock: LeadingClock
   readonly inputs: InputKeeper | undefined
   readonly past: Past
+  readonly firings = new FiringTap()
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -224,7 +227,13 @@ class Runner implements DurableRunner {
     const tasks = await LiveTasks.open({
       store,
       log: this.#log,
-      engine: { ...settings, history: KEPT_EVENTS, plugs: registry, ...(ports && { ports: laterPorts(ports) }) },
+      engine: {
+        ...settings,
+        observed: (engine) => this.firings.attach(engine),
+        history: KEPT_EVENTS,
+        plugs: registry,
+        ...(ports && { ports: laterPorts(ports) }),
+      },
       preparer: new Preparer(registry, settings),
       scheduler: this.#clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
@@ -245,7 +254,7 @@ class Runner implements DurableRunner {
   #requireRoom(): void {
     const { maxWaitingMessages = MAX_WAITING, waitingInAll } = this.#options
     if ((waitingInAll?.() ?? this.waiting) < maxWaitingMessages) return
-    const text = `${maxWaitingMessages} messages wait for tasks whose plugs take longer than they come; send again later`
+    const text = `${maxWaitingMessages} messages wait for tasks that are slower than their input; retry later`
     throw new AppError('RATE_LIMITED', text)
   }
 

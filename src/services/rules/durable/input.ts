@@ -123,6 +123,6 @@ export function plain(outcome: Reply): unknown {
   try {
     return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
   } catch (error) {
-    return { ok: false, error: `the answer is not plain JSON: ${messageOf(error)}` }
+    return { ok: false, error: `the result is not plain JSON: ${messageOf(error)}` }
   }
 }

@@ -528,7 +528,7 @@ export class LiveTasks {
         this.#dependencies.scheduler.schedule(() => this.#takeAnswer(input), AWAY_MS)
         return
       }
-      this.#dependencies.engine.logger?.error(`an answer for task ${input.t} was not stored: ${messageOf(error)}`)
+      this.#dependencies.engine.logger?.error(`a result for task ${input.t} was not stored: ${messageOf(error)}`)
     })
   }
 

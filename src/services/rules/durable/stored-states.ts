@@ -38,7 +38,7 @@ export function stateInParts(
   if (parts === 1) return wholeState(store, id, record, hadParts)
   if (text.length > maxLength) {
     const limit = `${maxLength / 1e6} million characters`
-    throw new AppError('TOO_LARGE', `the state of task ${id} has ${text.length} characters, above ${limit}`)
+    throw new AppError('TOO_LARGE', `the state of task ${id} has ${text.length} characters, more than ${limit}`)
   }
   const collection = store.collection(STATE_PARTS)
   const writes = Array.from({ length: parts }, (_, i) =>

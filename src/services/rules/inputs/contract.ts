@@ -10,6 +10,7 @@
 import type { EngineLimits, TaskStateRecord } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'
 import type { RunnableTask } from '../runner.ts'
+import type { Manifest } from './manifest.ts'
 
 /** A log entry as tasks received it. */
 export interface KeptInput {
@@ -50,6 +51,7 @@ export interface KeptSince {
 }
 
 export interface KeptInputs {
+  readonly source: KeptSource
   /** Returns where complete inputs begin; undefined if none are kept. */
   since(): Promise<KeptSince | undefined>
   /** Yields batches in log order, including entries that are still only in the log. */
@@ -59,6 +61,34 @@ export interface KeptInputs {
     task: string,
     before: { readonly at: number } | { readonly position: number },
   ): Promise<InputCheckpoint | undefined>
+}
+
+/** What a reader of kept inputs reads, in this thread or from another. */
+export interface KeptSource {
+  /** Keeps the content of segments until `close`. */
+  open(): Promise<void>
+  close(): Promise<void>
+  view(): Promise<KeptView>
+  /** Returns a part of a segment, `until` excluded; undefined if the content is missing. */
+  bytes(id: string, from: number, until: number): Promise<Uint8Array | undefined>
+  /** Returns entries that are still only in the log. */
+  logged(after: number, limit: number): Promise<LoggedInputs>
+  report(text: string): Promise<void>
+}
+
+export interface KeptView {
+  readonly manifest: Manifest
+  /** the last position of the log */
+  readonly position: number
+  /** epoch ms */
+  readonly now: number
+}
+
+/** `first` and `last`: positions of the entries, including entries that are not kept; undefined: no entries. */
+export interface LoggedInputs {
+  readonly inputs: readonly KeptInput[]
+  readonly first: number | undefined
+  readonly last: number | undefined
 }
 
 /** What rules need to run over kept inputs as the tasks ran. */

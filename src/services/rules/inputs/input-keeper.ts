@@ -12,12 +12,22 @@ import { KEPT_MARK_ID, MARKS, PARTITION, type TenantLog } from '#log'
 import { machineTimers } from '#platform'
 import type { LogEntry, Store } from '#storage'
 import { type CheckpointSource, CheckpointWriter, readCheckpoint } from './checkpoint-rows.ts'
-import type { InputCheckpoint, InputRange, KeptInput, KeptInputs, KeptSince } from './contract.ts'
+import type {
+  InputCheckpoint,
+  InputRange,
+  KeptInput,
+  KeptInputs,
+  KeptSince,
+  KeptSource,
+  KeptView,
+  LoggedInputs,
+} from './contract.ts'
+import { filterOf, KeptReader } from './kept-reader.ts'
 import { KEPT_INPUTS, type Manifest, MANIFEST_ID, type SegmentRow } from './manifest.ts'
 import { loggedInput } from './logged-input.ts'
-import { SegmentReader, type RowFilter } from './segment-reader.ts'
+import { bytesOf } from './segment-reader.ts'
 import { keyOfResource, type NewInput, SegmentWriter } from './segment-writer.ts'
-import { selectInput, selectMessages } from './select-input.ts'
+import { selectMessages } from './select-input.ts'
 
 /** Limits for kept inputs; beyond a limit, the oldest inputs are dropped first. */
 export interface KeepLimits {
@@ -61,15 +71,16 @@ export const SEGMENT_SIZES: SegmentSizes = { entries: 65_536, characters: 33_554
 /** ms between two rounds */
 const ROUND_MS = 5_000
 const PAGE = 1_000
+/** number of latest entries whose length is measured in each round */
+const MEASURED = 8
 /** number of deleted resources that causes a purge before the hourly one */
 const MAX_DELETED = 500
-const BATCH = 2_000
 
-export class InputKeeper implements KeptInputs {
+export class InputKeeper implements KeptInputs, KeptSource {
   readonly #options: KeeperOptions
   readonly #sizes: SegmentSizes
   readonly #folder: string
-  readonly #segments: SegmentReader
+  readonly #reader = new KeptReader(this)
   readonly #warnings: RateLimitedLogger
   readonly #opened: Promise<void>
   #manifest: Manifest = EMPTY
@@ -82,12 +93,12 @@ export class InputKeeper implements KeptInputs {
   #retired: string[] = []
   #flushedAt: number
   #purgedAt: number
-  /** approximate characters per entry, from the latest segment */
+  /** approximate characters per entry: of the latest segment, or of the latest entries if these are longer */
   #entryLength = 200
   readonly #checkpoints = new CheckpointWriter()
 
   constructor(options: KeeperOptions) {
-    const { store, log, partition, now, logger } = options
+    const { log, partition, now, logger } = options
     this.#options = options
     this.#sizes = { ...SEGMENT_SIZES, ...options.sizes }
     this.#folder = `inputs/${partition}/`
@@ -95,7 +106,6 @@ export class InputKeeper implements KeptInputs {
       write: (message, details) => logger?.warn(message, details),
       after: machineTimers.later,
     })
-    this.#segments = new SegmentReader(store.blobs, (text) => this.#warn(text))
     this.#flushedAt = now()
     this.#purgedAt = now()
     this.#opened = this.#open()
@@ -120,7 +130,11 @@ export class InputKeeper implements KeptInputs {
   figures(): KeptFigures {
     const { inputs, since } = this.#manifest
     const messages = inputs.reduce((sum, one) => sum + one.messages, 0)
-    return { bytes: bytesOf(this.#manifest), messages, oldest: this.#isOpen ? since.at : undefined }
+    return { bytes: sizeOf(this.#manifest), messages, oldest: this.#isOpen ? since.at : undefined }
+  }
+
+  get source(): KeptSource {
+    return this
   }
 
   async since(): Promise<KeptSince | undefined> {
@@ -128,38 +142,52 @@ export class InputKeeper implements KeptInputs {
     return this.#manifest.since
   }
 
-  async *read(range: InputRange, signal?: AbortSignal): AsyncGenerator<readonly KeptInput[], undefined> {
+  async open(): Promise<void> {
     await this.#opened
     this.#readers += 1
-    try {
-      const { upTo = Number.POSITIVE_INFINITY } = range
-      const end = Math.min(upTo, this.#options.log.position)
-      for (let after = range.after ?? 0; after < end;) {
-        signal?.throwIfAborted()
-        const next = await this.#after(after, end, range)
-        for (let i = 0; i < next.inputs.length; i += BATCH) {
-          signal?.throwIfAborted()
-          yield next.inputs.slice(i, i + BATCH)
-        }
-        after = next.reached
-      }
-    } finally {
-      this.#readers -= 1
-      await this.#deleteRetired()
-    }
+  }
+
+  close(): Promise<void> {
+    this.#readers -= 1
+    return this.#deleteRetired()
+  }
+
+  async view(): Promise<KeptView> {
+    return this.#view
+  }
+
+  get #view(): KeptView {
+    const { log, now } = this.#options
+    return { manifest: this.#manifest, position: log.position, now: now() }
+  }
+
+  bytes(id: string, from: number, until: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return bytesOf(this.#options.store.blobs, id, from, until)
+  }
+
+  async logged(after: number, limit: number): Promise<LoggedInputs> {
+    const entries = await this.#options.log.log.read(PARTITION, after, limit)
+    const inputs = entries.flatMap((entry) => this.#logged(entry) ?? [])
+    return { inputs, first: entries[0]?.position, last: entries.at(-1)?.position }
+  }
+
+  async report(text: string): Promise<void> {
+    this.#warn(text)
+  }
+
+  read(range: InputRange, signal?: AbortSignal): AsyncGenerator<readonly KeptInput[], undefined> {
+    return this.#reader.read(range, signal)
   }
 
   async checkpoint(
     task: string,
     before: { readonly at: number } | { readonly position: number },
   ): Promise<InputCheckpoint | undefined> {
-    await this.#opened
-    this.#readers += 1
+    await this.open()
     try {
-      return await readCheckpoint(this.#segments, this.#manifest.checkpoints, task, before)
+      return await readCheckpoint(this.#reader.segments, this.#manifest.checkpoints, task, before)
     } finally {
-      this.#readers -= 1
-      await this.#deleteRetired()
+      await this.close()
     }
   }
 
@@ -180,6 +208,7 @@ export class InputKeeper implements KeptInputs {
   async #round(all: boolean): Promise<void> {
     await this.#opened
     if (this.#isClosed && !all) return
+    await this.#measure()
     let isFlushed = false
     while (all ? this.#behind > 0 : this.#isWorthIt) {
       await this.#flush()
@@ -190,6 +219,16 @@ export class InputKeeper implements KeptInputs {
     await this.#drop()
     await this.#purge(all)
     if (isFlushed) await this.#options.log.pruner.prune(false)
+  }
+
+  /** Keeps the log short when messages become larger. */
+  async #measure(): Promise<void> {
+    const { log } = this.#options
+    const count = Math.min(MEASURED, this.#behind)
+    if (count <= 0) return
+    const entries = await log.log.read(PARTITION, log.position - count, count)
+    const characters = entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)
+    this.#entryLength = Math.max(this.#entryLength, characters / count)
   }
 
   get #behind(): number {
@@ -211,7 +250,7 @@ export class InputKeeper implements KeptInputs {
     const isContinued = known !== undefined && known.position >= first - 1 && known.position <= last
     if (known !== undefined && !isContinued) {
       const text = `kept inputs reach entry ${known.position}, the log has entries ${first} to ${last}`
-      this.#warn(`${text}: one of them is older, as of a backup. Inputs are kept from here on`)
+      this.#warn(`${text}: one of them is older, for example from a backup. Inputs are kept from now on`)
     }
     this.#manifest = isContinued ? known : { ...EMPTY, since: { position: last + 1, at: now() }, position: last }
     if (!isContinued) await this.#change((manifest) => manifest)
@@ -267,7 +306,7 @@ export class InputKeeper implements KeptInputs {
     let after = start
     while (after < end && writer.characters < this.#sizes.characters) {
       const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))
-      if (entries.length === 0) throw new AppError('STORE', `The log has no entry ${after + 1}, which is to be kept`)
+      if (entries.length === 0) throw new AppError('STORE', `The log lacks entry ${after + 1}, which must be kept`)
       for (const entry of entries) {
         const kept = this.#logged(entry)
         if (kept === undefined) writer.covers(entry.position)
@@ -304,11 +343,11 @@ export class InputKeeper implements KeptInputs {
   async #rewrite(segments: readonly SegmentRow[]): Promise<void> {
     const writer = new SegmentWriter()
     const yielder = new Yielder(machineTimers)
-    const filter = this.#filter()
+    const filter = filterOf(this.#view)
     for (const segment of segments) {
       writer.covers(segment.first)
       writer.covers(segment.last)
-      for (const input of await this.#segments.inputs(segment, 'all', filter)) {
+      for (const input of await this.#reader.segments.inputs(segment, 'all', filter)) {
         writer.add(input)
         await yielder.due()
       }
@@ -341,7 +380,7 @@ export class InputKeeper implements KeptInputs {
     const round = checkpoints.findLast((one) => one.firstAt <= cutoff)
     const isTooOld = (one: SegmentRow): boolean =>
       one.lastAt < cutoff && (round === undefined || one.last <= round.first)
-    let bytes = bytesOf(this.#manifest)
+    let bytes = sizeOf(this.#manifest)
     let dropped = 0
     for (const one of inputs) {
       if (!isTooOld(one) && bytes <= limits.bytes) break
@@ -371,31 +410,9 @@ export class InputKeeper implements KeptInputs {
     this.#purgedAt = now()
     for (const segment of this.#manifest.inputs) {
       const keys = due.filter(([, upTo]) => upTo >= segment.first).map(([resource]) => keyOfResource(resource))
-      if (keys.length > 0 && (await this.#segments.mayHave(segment, keys))) await this.#rewrite([segment])
+      if (keys.length > 0 && (await this.#reader.segments.mayHave(segment, keys))) await this.#rewrite([segment])
     }
     await this.#change((manifest) => ({ ...manifest, deleted: manifest.deleted.filter((one) => !due.includes(one)) }))
-  }
-
-  async #after(
-    after: number,
-    end: number,
-    range: InputRange,
-  ): Promise<{ readonly inputs: readonly KeptInput[]; readonly reached: number }> {
-    const { log } = this.#options
-    const manifest = this.#manifest
-    const from = Math.max(after, manifest.since.position - 1)
-    if (from >= end) return { inputs: [], reached: end }
-    const segment = manifest.inputs.find(({ last }) => last > from)
-    if (segment !== undefined) {
-      const part = { ...range, after: from, upTo: end }
-      const inputs = isOutside(segment, range) ? [] : await this.#segments.inputs(segment, part, this.#filter())
-      return { inputs: selected(inputs, part), reached: Math.min(segment.last, end) }
-    }
-    const entries = await log.log.read(PARTITION, from, Math.min(PAGE, end - from))
-    // trimmed in the meantime: a segment now contains the entries
-    if (entries[0]?.position !== from + 1 && manifest !== this.#manifest) return { inputs: [], reached: from }
-    const inputs = entries.flatMap((entry) => this.#logged(entry) ?? [])
-    return { inputs: selected(inputs, range), reached: entries.at(-1)?.position ?? end }
   }
 
   /** Converts a log entry to the form in which it is kept; undefined if it is not kept. */
@@ -403,23 +420,15 @@ export class InputKeeper implements KeptInputs {
     const found = loggedInput(body)
     if (found === undefined) return undefined
     const { input, expires } = found
-    const { now, isDeleted } = this.#filter()
+    const { now, isDeleted } = filterOf(this.#view)
     if (expires !== undefined && expires <= now) return undefined
     const kept = input.k === 'data' ? selectMessages(input, ({ resource }) => !isDeleted(resource, position)) : input
     return kept && { position, input: kept, expires }
   }
 
-  #filter(): RowFilter {
-    const { deleted } = this.#manifest
-    const now = this.#options.now()
-    if (deleted.length === 0) return { now, isDeleted: () => false }
-    const upTo = new Map(deleted)
-    return { now, isDeleted: (resource, position) => position <= (upTo.get(resource) ?? 0) }
-  }
-
   #failed(error: unknown): void {
     if (error instanceof AppError && (error.code === 'CLOSED' || error.code === 'FENCED')) return
-    this.#warn(`inputs were not kept, which is tried again: ${messageOf(error)}`)
+    this.#warn(`inputs could not be kept; this is retried: ${messageOf(error)}`)
   }
 
   #warn(text: string): void {
@@ -450,14 +459,6 @@ export async function deleteKept(store: Store, partition: number): Promise<void>
   }
 }
 
-function selected(inputs: readonly NewInput[], range: InputRange): readonly KeptInput[] {
-  return inputs.flatMap(({ position, input }) => selectInput({ position, input }, range) ?? [])
-}
-
-function isOutside(segment: SegmentRow, { from, until }: InputRange): boolean {
-  return segment.until < (from ?? Number.NEGATIVE_INFINITY) || segment.from > (until ?? Number.POSITIVE_INFINITY)
-}
-
-function bytesOf({ inputs, checkpoints }: Manifest): number {
+function sizeOf({ inputs, checkpoints }: Manifest): number {
   return [...inputs, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -12,7 +12,7 @@ export const INPUTS_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/inputs',
     scope: 'read',
-    summary: 'The inputs that are kept of a task, oldest first, with what fired for them',
+    summary: 'The kept inputs of a task, oldest first, with the firings of each',
     query: INPUTS_QUERY,
     answers: { 200: InputsPageSchema },
     handler: ({ api, params, query }) => api.inspection.inputs(params.id, query),

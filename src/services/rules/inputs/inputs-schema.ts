@@ -22,13 +22,13 @@ export const INPUT_KINDS = {
 } as const
 
 const Position = Type.Integer({ minimum: 0, description: 'position in the log of the tenant' })
-const KeptSince = Type.Integer({ description: 'epoch ms since when inputs are complete' })
+const KeptSince = Type.Integer({ description: 'epoch ms from which inputs are complete' })
 
 export const INPUTS_QUERY = {
   from: Type.Optional(instant),
   until: Type.Optional(instant),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'default 100' })),
-  after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the page before' })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the previous page' })),
 }
 /** Times are epoch ms of readings, both inclusive. */
 export interface InputsQuery {
@@ -49,7 +49,7 @@ export const InputsPageSchema = Type.Object(
         message: Type.Optional(Type.Unknown({ description: 'of kind message: the message, or the array of messages' })),
         input: Type.Optional(Type.Unknown({ description: 'of other kinds: what the input contains' })),
         effects: Type.Array(Type.Object({ node: Text, source: Text, effect: Text }), {
-          description: 'triggers that fired for the input: the node that ran, and the node that the trigger looks at',
+          description: 'triggers that fired for the input: the node that ran, and the source of the trigger',
         }),
       }),
     ),

@@ -1,9 +1,21 @@
 /** The manifest of kept inputs: lists the current segments, with the log position that they reach. */
 import type { CollectionSpec } from '#storage'
-import type { NewSegment } from './segment-writer.ts'
+
+export interface SegmentFigures {
+  readonly footerBytes: number
+  readonly first: number
+  readonly last: number
+  /** epoch ms of arrivals */
+  readonly firstAt: number
+  readonly lastAt: number
+  /** epoch ms of readings */
+  readonly from: number
+  readonly until: number
+  readonly messages: number
+}
 
 /** `id`: path of the segment's content. */
-export interface SegmentRow extends Omit<NewSegment, 'content'> {
+export interface SegmentRow extends SegmentFigures {
   readonly id: string
   readonly bytes: number
 }

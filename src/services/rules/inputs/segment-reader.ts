@@ -5,7 +5,7 @@ import { AppError, LruCache, messageOf, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Blobs } from '#storage'
 import type { Input } from '../durable/input.ts'
-import type { InputRange } from './contract.ts'
+import type { InputRange, KeptSource } from './contract.ts'
 import type { SegmentRow } from './manifest.ts'
 import type { DataInput } from './select-input.ts'
 import {
@@ -36,13 +36,11 @@ export interface RowFilter {
 }
 
 export class SegmentReader {
-  readonly #blobs: Blobs
-  readonly #report: (text: string) => void
+  readonly #source: Pick<KeptSource, 'bytes' | 'report'>
   readonly #footers = new LruCache<string, Footer>(MAX_FOOTERS)
 
-  constructor(blobs: Blobs, report: (text: string) => void) {
-    this.#blobs = blobs
-    this.#report = report
+  constructor(source: Pick<KeptSource, 'bytes' | 'report'>) {
+    this.#source = source
   }
 
   /** Returns inputs that may be in the range, in log order; the caller selects from them. `all`: every input. */
@@ -115,6 +113,10 @@ export class SegmentReader {
     }
   }
 
+  #report(text: string): void {
+    void this.#source.report(text)
+  }
+
   async #footer(segment: SegmentRow): Promise<Footer | undefined> {
     const known = this.#footers.get(segment.id)
     if (known !== undefined) return known
@@ -130,20 +132,35 @@ export class SegmentReader {
     }
   }
 
-  async #bytes({ id }: SegmentRow, from: number, until: number): Promise<Buffer | undefined> {
+  async #bytes({ id }: SegmentRow, from: number, until: number): Promise<Uint8Array | undefined> {
     try {
-      const found = await this.#blobs.get(id, { from, until: until - 1 })
-      const pieces: Uint8Array[] = []
-      if (found !== undefined) for await (const piece of found.content) pieces.push(piece)
-      const bytes = Buffer.concat(pieces)
-      if (bytes.length === until - from) return bytes
-      this.#report(`The kept inputs ${id} are ${found === undefined ? 'missing' : 'cut off'}`)
+      const bytes = await this.#source.bytes(id, from, until)
+      if (bytes?.length === until - from) return bytes
+      this.#report(`The kept inputs ${id} are ${bytes === undefined ? 'missing' : 'cut off'}`)
     } catch (error) {
       if (error instanceof AppError && error.code === 'CLOSED') throw error
       this.#report(`The kept inputs ${id} cannot be read: ${messageOf(error)}`)
     }
     return undefined
   }
+}
+
+/** Returns a part of a blob, `until` excluded; undefined if the blob is missing. */
+export async function bytesOf(
+  blobs: Blobs,
+  id: string,
+  from: number,
+  until: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const found = await blobs.get(id, { from, until: until - 1 })
+  if (found === undefined) return undefined
+  const bytes = new Uint8Array(until - from)
+  let length = 0
+  for await (const piece of found.content) {
+    bytes.set(piece.subarray(0, bytes.length - length), length)
+    length = Math.min(bytes.length, length + piece.length)
+  }
+  return length === bytes.length ? bytes : bytes.slice(0, length)
 }
 
 /** Maximum bytes of adjacent blocks to read at once. */

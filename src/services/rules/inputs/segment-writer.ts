@@ -10,6 +10,7 @@ import type { Message } from '#core'
 import { FORBIDDEN_KEYS, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { type Input, messagesOf } from '../durable/input.ts'
+import type { SegmentFigures } from './manifest.ts'
 import { readingTime } from './select-input.ts'
 
 /** Flags of a shape, in addition to its keys. */
@@ -60,18 +61,8 @@ export interface Footer {
 /** key, base position, base arrival, rows */
 export type Group = readonly [string, number, number, readonly (readonly unknown[])[]]
 
-export interface NewSegment {
+export interface NewSegment extends SegmentFigures {
   readonly content: Uint8Array
-  readonly footerBytes: number
-  readonly first: number
-  readonly last: number
-  /** epoch ms of arrivals */
-  readonly firstAt: number
-  readonly lastAt: number
-  /** epoch ms of readings */
-  readonly from: number
-  readonly until: number
-  readonly messages: number
 }
 
 interface Row {

@@ -59,8 +59,8 @@ export class Past implements TaskPast {
       return { at: now, position, ...viewOf(tasks.deterministic.engine.tasks.get(id)), ...kept }
     }
     if (at > now) {
-      const message = `${new Date(at).toISOString()} has not come yet`
-      throw refuse('the query', [makeIssue('QUERY', '/at', message, 'write an instant up to now')])
+      const message = `${new Date(at).toISOString()} is in the future`
+      throw refuse('the query', [makeIssue('QUERY', '/at', message, 'use an instant in the past')])
     }
     const first = this.#keptSince(since)
     if (at < first.at) throw notKept(`inputs of ${new Date(at).toISOString()}`, first)
@@ -103,12 +103,15 @@ export class Past implements TaskPast {
 
   #keptSince(since: KeptSince | undefined): KeptSince {
     if (since !== undefined) return since
-    throw new AppError('NOT_FOUND', 'This host keeps no inputs: it runs with --keep-inputs 0; start it with 7d,4GB')
+    throw new AppError(
+      'NOT_FOUND',
+      'This host does not keep inputs, because of --keep-inputs 0; start it with --keep-inputs 7d,4GB',
+    )
   }
 
   async #replay<T>(id: string, end: ReplayEnd, work: (replay: TaskReplay) => Promise<T>): Promise<T> {
     const { inputs } = this.#dependencies
-    if (inputs === undefined) throw new AppError('NOT_FOUND', 'No inputs are kept')
+    if (inputs === undefined) throw new AppError('NOT_FOUND', 'Inputs are not kept')
     const tasks = await this.#dependencies.tasks()
     const dependencies: ReplayDependencies = {
       settings: this.#settings,

@@ -63,13 +63,13 @@ const States = Type.Array(Type.Object({ node: Text, state: Text }))
 const ways = {
   ways: Type.Array(Type.Object({ states: States, then: Type.Optional(States) }), {
     description:
-      'all smallest sets of sensor states that suffice; `then`: the states to follow, if one input cannot do it',
+      'all smallest sets of sensor states that suffice; `then`: the states that must follow if one input does not suffice',
   }),
   waysLeftOut: Type.Optional(Type.Integer({ minimum: 1, description: 'number of equally small ways not listed' })),
 }
 
 const ExplanationText = Type.Object({
-  sentence: Type.String({ description: 'what the node did or is, and because of what' }),
+  sentence: Type.String({ description: 'what the node did or which state it has, and why' }),
   chain: Type.Array(
     Type.Object({
       kind: Type.Enum(['data', 'via', 'sensor', 'gate', 'trigger']),
@@ -95,7 +95,10 @@ export const ExplanationSchema = Type.Object(
     kind: Type.Enum(['sensor', 'gate', 'actuator']),
     time: EpochMs,
     behind: Type.Optional(
-      Type.Object({ since: EpochMs, inputs: Count }, { description: 'inputs that wait; the answer is as of `since`' }),
+      Type.Object(
+        { since: EpochMs, inputs: Count },
+        { description: 'waiting inputs; the explanation is as of `since`' },
+      ),
     ),
     state: Type.Optional(
       Type.Object(
@@ -122,7 +125,7 @@ export const ExplanationSchema = Type.Object(
         condition: Text,
         blocked: Blocked,
         needs: Type.Union([States, Type.Null()], {
-          description: 'the first of `ways`; null: no states fire it at once',
+          description: 'the first of `ways`; null: it has two steps',
         }),
         ...ways,
       }),

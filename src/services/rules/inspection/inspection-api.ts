@@ -19,7 +19,8 @@ import {
 const route = routesOf<RulesApi>()
 const node = { 200: RuntimeNodeSchema }
 const log = {
-  summary: 'The log of a task, newest first: each step; of very busy hosts starts, ends, failures and lines of plugs',
+  summary:
+    'The log of a task, newest first: every step; on very busy hosts only starts, ends, failures and lines of plugs',
   answers: { 200: TaskLogSchema },
 } as const
 
@@ -28,7 +29,7 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/nodes/:node',
     scope: 'read',
-    summary: 'A node as it stands',
+    summary: 'The current state of a node',
     answers: node,
     handler: ({ api, params }) => api.inspection.node(params.id, params.node),
   }),
@@ -36,7 +37,7 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/nodes/:node/states',
     scope: 'read',
-    summary: 'The states that a node can have',
+    summary: 'The possible states of a node',
     answers: { 200: Type.Array(Text) },
     handler: ({ api, params }) => api.inspection.states(params.id, params.node),
   }),
@@ -44,7 +45,7 @@ export const INSPECTION_ROUTES = [
     method: 'PATCH',
     path: '/api/tasks/:id/nodes/:node',
     scope: 'operate',
-    summary: 'Observe a state or raw data from outside',
+    summary: 'Set a state or raw data from outside',
     body: NodePush,
     answers: node,
     handler: ({ api, params, body }) => api.inspection.push(params.id, params.node, body),
@@ -69,7 +70,7 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/explain',
     scope: 'read',
-    summary: 'Why a node fired or has its state, or why not, and what would let it; also as sentences',
+    summary: 'Why a node fired or has its state, or why not, and what would change that; also as sentences',
     query: { node: Type.String({ minLength: 1, description: 'label of a node' }) },
     answers: { 200: ExplanationSchema },
     handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node),
@@ -78,7 +79,7 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/events',
     scope: 'read',
-    summary: 'What happens in a task, as server-sent events; resumes after Last-Event-ID',
+    summary: 'Events of a task, as server-sent events; resumes after Last-Event-ID',
     // browsers cannot set the `Last-Event-ID` header on the first request
     query: { lastEventId: Type.Optional(Text) },
     produces: ['text/event-stream'],
@@ -110,7 +111,7 @@ export const NODE_COMMAND = route({
   method: 'POST',
   path: '/api/tasks/:id/nodes/:node',
   scope: 'operate',
-  summary: 'The same in the old form, or operation=start, operation=resume',
+  summary: 'The same in the old format, or operation=start, operation=resume',
   body: unread<string | NodeCommand>(NodeCommand.schema),
   consumes: ['application/x-www-form-urlencoded', 'text/plain', 'application/json'],
   answers: node,

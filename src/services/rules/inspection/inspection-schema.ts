@@ -23,7 +23,7 @@ const state = Type.Optional(Type.String({ minLength: 1, description: 'a state of
 
 const NodePushSchema = closed(
   { state, rawData: Type.Optional(AnyObject) },
-  { title: 'push', minProperties: 1, description: 'at least one of the two' },
+  { title: 'push', minProperties: 1, description: 'required, at least one of the two' },
 )
 export const NodePush = checked(NodePushSchema, { subject: 'the push', ...ISSUE_TYPES })
 export interface NodePush extends Decoded<typeof NodePushSchema> {}
@@ -44,7 +44,7 @@ export interface NodeCommand extends Decoded<typeof NodeCommandSchema> {}
 
 export const TASK_LOG = {
   taskId: Type.String({ minLength: 1 }),
-  logLevel: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and those above it' })),
+  logLevel: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and above' })),
   messageContains: Type.Optional(Text),
   from: Type.Optional(instant),
   until: Type.Optional(instant),
@@ -68,7 +68,7 @@ export const TaskLogSchema = Type.Object(
         taskId: Text,
       }),
     ),
-    pageToken: Type.Optional(Type.String({ description: 'for the next, older page' })),
+    pageToken: Type.Optional(Type.String({ description: 'token of the next, older page' })),
   },
   { title: 'TaskLog' },
 )

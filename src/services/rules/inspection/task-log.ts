@@ -43,7 +43,7 @@ export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskL
 function numberOf(pageToken: string): number {
   if (/^\d{1,16}$/.test(pageToken)) return Number(pageToken)
   const message = `"${pageToken.slice(0, 100)}" is not a page of this log`
-  const suggestion = 'send the pageToken of the page before'
+  const suggestion = 'send the pageToken of the previous page'
   throw refuse('the query', [makeIssue('QUERY', '/pageToken', message, suggestion)])
 }
 

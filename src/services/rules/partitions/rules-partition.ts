@@ -3,7 +3,7 @@ import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { TaskAction } from '../batches/batch-schema.ts'
 import type { RulesQuestion } from './rules-question.ts'
-import type { InspectionApi, RulesApi } from '../contract.ts'
+import type { InspectionApi, RehearsalRequest, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
 import type { DataPush } from '../tools/tools-schema.ts'
 
@@ -65,12 +65,20 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
         events: (id, options) => {
           const at = foreign(id)
           if (at === undefined) return here.events(id, options)
-          throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: ask for its own path`)
+          throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: request its own path`)
         },
       }
     },
     get rehearsals() {
-      return byTask('rehearsals')
+      const here = byTask('rehearsals')
+      return {
+        ...here,
+        run: async (request: RehearsalRequest) => {
+          const { task } = request
+          const at = typeof task === 'string' ? foreign(task) : undefined
+          return at === undefined ? here.run(request) : ((await ask(at, 'rehearsals', 'run', [request])) as never)
+        },
+      }
     },
     get tools() {
       const { tools } = local

@@ -5,17 +5,19 @@ import type { CoverageItem, Fidelity } from './rehearsal-schema.ts'
 const MAX_GAPS = 10
 /** a pause is a gap if it is this many times as long as the usual pause */
 const UNUSUAL = 10
-const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 
 export class CoverageCount {
   readonly #resource: string | undefined
   readonly #fidelity: Fidelity
   readonly #initialState: CoverageItem['initialState']
-  readonly #metrics = new Map<string, number>()
+  readonly #metrics = new Map<string, { count: number }>()
   /** number of pauses, indexed by the base-2 logarithm of their length */
   readonly #pauses: number[] = []
   /** the longest pauses, longest first */
   readonly #longest: { readonly from: number; readonly until: number }[] = []
+  /** length of the last pause in ms, and its logarithm */
+  #length = 0
+  #size = 0
   #messages = 0
   #from: number | null = null
   #until: number | null = null
@@ -29,7 +31,10 @@ export class CoverageCount {
   note(message: Message, time: number): void {
     this.#messages++
     for (const name in message) {
-      if (!OWN_FIELDS.has(name)) this.#metrics.set(name, (this.#metrics.get(name) ?? 0) + 1)
+      if (name === 'resource' || name === 'timestamp') continue
+      const metric = this.#metrics.get(name)
+      if (metric === undefined) this.#metrics.set(name, { count: 1 })
+      else metric.count++
     }
     if (this.#until !== null && time > this.#until) this.#pause(this.#until, time)
     this.#from = Math.min(this.#from ?? time, time)
@@ -48,12 +53,16 @@ export class CoverageCount {
       gaps: this.#longest
         .filter(({ from, until }) => until - from > UNUSUAL * usual)
         .toSorted((a, b) => a.from - b.from),
-      metrics: Object.fromEntries([...this.#metrics].map(([name, count]) => [name, { count }])),
+      metrics: Object.fromEntries(this.#metrics),
     }
   }
 
   #pause(from: number, until: number): void {
-    const size = Math.ceil(Math.log2(until - from))
+    if (until - from !== this.#length) {
+      this.#length = until - from
+      this.#size = Math.ceil(Math.log2(this.#length))
+    }
+    const size = this.#size
     this.#pauses[size] = (this.#pauses[size] ?? 0) + 1
     const shortest = this.#longest.at(-1)
     if (this.#longest.length === MAX_GAPS && shortest && until - from <= shortest.until - shortest.from) return

@@ -2,8 +2,8 @@
  * Runs a rule over kept inputs as a live task received them: each at its arrival, with the verdicts and downtimes of
  * that time.
  */
-import type { LiveTask, Preparer } from '#core/spi'
-import type { EngineEvent, FiredEvent, Ports } from '#core'
+import type { Generate, Lane, LiveTask, Preparer } from '#core/spi'
+import type { Ports } from '#core'
 import { AppError, messageOf, sameJson } from '#kernel'
 import { DeterministicEngine, type EngineLimits } from '../durable/deterministic-engine.ts'
 import { type Input, plain } from '../durable/input.ts'
@@ -31,10 +31,8 @@ export interface LaneOptions {
   /** a copy of the live task, which received each input before: its calls have outcomes that the log has */
   readonly live: TaskReplay | undefined
   readonly why: boolean
-  /** epoch ms from which events count */
-  readonly from: number
-  readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  readonly onFired?: ((event: FiredEvent) => void) | undefined
+  readonly generate?: Generate | undefined
+  readonly batches?: Lane['batches']
   readonly patience: (giveUp: () => void) => () => void
 }
 
@@ -51,8 +49,8 @@ export class LivedLane {
 
   private constructor(options: LaneOptions) {
     this.#options = options
-    const { preparer, limits, ports, start, live, why, onEvent, onFired, from } = options
-    const settings = { ...limits, ports, why, plugs: preparer.plugs, preparer }
+    const { preparer, limits, ports, start, live, why, batches, generate } = options
+    const settings = { ...limits, ports, why, plugs: preparer.plugs, preparer, ...(generate && { generate }) }
     const at = 'from' in start ? start.from : 'checkpoint' in start ? start.checkpoint.at : start.begins.input.at
     this.#engine = new DeterministicEngine(
       settings,
@@ -75,8 +73,7 @@ export class LivedLane {
       at,
     )
     const { engine } = this.#engine
-    if (onEvent) engine.events$.subscribe((event) => event.time >= from && onEvent(event))
-    if (onFired) engine.fired$.subscribe((event) => event.time >= from && onFired(event))
+    if (batches) engine.eventBatches(batches.filter, batches.countsKind).subscribe((batch) => batches.next(batch))
   }
 
   /** Throws `VALIDATION` if the rule cannot begin. */
@@ -168,7 +165,7 @@ export class LivedLane {
     try {
       await this.#engine.restore({ task, record })
     } catch (error) {
-      const text = `the kept state of task ${id} does not fit the plugs of this host: ${messageOf(error)}`
+      const text = `the stored state of task ${id} does not match the plugs of this host: ${messageOf(error)}`
       throw new AppError('VALIDATION', `${text}; set "initialState": "cold"`)
     }
     if (rule === undefined) return

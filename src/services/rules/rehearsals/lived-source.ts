@@ -10,7 +10,7 @@ import type { RehearsalWork } from './rehearsal-work.ts'
 
 export interface LivedSource {
   readonly initialState: 'cold' | 'warm'
-  readonly forLanes: Pick<LaneOptions, 'limits' | 'start' | 'live' | 'from'>
+  readonly forLanes: Pick<LaneOptions, 'limits' | 'start' | 'live'>
   readonly forRun: Pick<LivedOptions, 'live' | 'inputs' | 'selects' | 'from' | 'until'>
 }
 
@@ -30,7 +30,7 @@ export async function livedSource(
       ? { from, until, resources: bound, tasks }
       : { after: positionBefore(warm), until, resources: bound, tasks }
   const copy = live && calls === 'recorded' ? await copyOf(live, { inputs, plugs, limits, from }) : undefined
-  const forLanes = { limits, start, live: copy, from }
+  const forLanes = { limits, start, live: copy }
   const common = { live: copy, from, until }
   const state = warm === undefined ? 'cold' : 'warm'
   if (copy === undefined) {

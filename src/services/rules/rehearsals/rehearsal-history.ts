@@ -1,5 +1,6 @@
 /** What a rehearsal reads of the past, in its own thread or from another. */
-import { type InputCheckpoint, type InputRange, type KeptInput, type KeptInputs } from '../inputs/contract.ts'
+import type { KeptInputs, KeptSource } from '../inputs/contract.ts'
+import { KeptReader } from '../inputs/kept-reader.ts'
 import type { SampleColumns } from '#storage'
 
 export interface RehearsalHistory {
@@ -18,54 +19,59 @@ export type AskHistory = (method: string, args: readonly unknown[]) => Promise<u
 /** Answers the questions of `historyBehind`. `end` releases what unfinished readers hold. */
 export function historyAnswers(history: RehearsalHistory): { readonly answer: AskHistory; end(): void } {
   const { inputs } = history
-  const readers = new Map<number, AsyncIterator<readonly KeptInput[]>>()
-  const methods: Readonly<Record<string, (...args: never) => unknown>> = {
+  const source = inputs?.source
+  let readers = 0
+  const methods: Readonly<Record<string, ((...args: never) => unknown) | undefined>> = {
     metrics: (resource: string) => history.metrics(resource),
     samples: (...range: Parameters<RehearsalHistory['samples']>) => history.samples(...range),
     counts: (...range: Parameters<RehearsalHistory['counts']>) => history.counts(...range),
     since: () => inputs?.since(),
     checkpoint: (...before: Parameters<KeptInputs['checkpoint']>) => inputs?.checkpoint(...before),
-    open: (range: InputRange) => {
-      const id = readers.size
-      if (inputs !== undefined) readers.set(id, inputs.read(range)[Symbol.asyncIterator]())
-      return id
+    view: () => source?.view(),
+    bytes: (...part: Parameters<KeptSource['bytes']>) => source?.bytes(...part),
+    logged: (...part: Parameters<KeptSource['logged']>) => source?.logged(...part),
+    report: (text: string) => source?.report(text),
+    open: () => {
+      readers++
+      return source?.open()
     },
-    next: async (id: number) => {
-      const found = await readers.get(id)?.next()
-      return found?.done === false ? found.value : undefined
+    close: () => {
+      readers--
+      return source?.close()
     },
-    close: (id: number) => readers.get(id)?.return?.(),
   }
   return {
     answer: async (method, args) => methods[method]?.(...(args as never)),
     end() {
-      for (const reader of readers.values()) void reader.return?.()
+      for (; readers > 0; readers--) void source?.close()
     },
   }
 }
 
 export function historyBehind(ask: AskHistory, keepsInputs: boolean): RehearsalHistory {
+  const asking =
+    <Args extends readonly unknown[], Answer>(method: string) =>
+    (...args: Args) =>
+      ask(method, args) as Promise<Answer>
+  const source: KeptSource = {
+    open: asking('open'),
+    close: asking('close'),
+    view: asking('view'),
+    bytes: asking('bytes'),
+    logged: asking('logged'),
+    report: asking('report'),
+  }
+  const reader = new KeptReader(source)
   const inputs: KeptInputs = {
-    since: () => ask('since', []) as ReturnType<KeptInputs['since']>,
-    checkpoint: (...before) => ask('checkpoint', before) as Promise<InputCheckpoint | undefined>,
-    async *read(range, signal) {
-      const id = await ask('open', [range])
-      try {
-        for (;;) {
-          signal?.throwIfAborted()
-          const batch = (await ask('next', [id])) as readonly KeptInput[] | undefined
-          if (batch === undefined) return
-          yield batch
-        }
-      } finally {
-        await ask('close', [id])
-      }
-    },
+    source,
+    since: asking('since'),
+    checkpoint: asking('checkpoint'),
+    read: (range, signal) => reader.read(range, signal),
   }
   return {
-    metrics: (resource) => ask('metrics', [resource]) as Promise<readonly string[]>,
-    samples: (...range) => ask('samples', range) as Promise<SampleColumns>,
-    counts: (...range) => ask('counts', range) as ReturnType<RehearsalHistory['counts']>,
+    metrics: asking('metrics'),
+    samples: asking('samples'),
+    counts: asking('counts'),
     ...(keepsInputs && { inputs }),
   }
 }

@@ -124,7 +124,7 @@ export async function planReplay(rules: TenantRules, id: string, body: unknown):
   const { at: position, message } = ReplayRequest.read(body)
   const rule = await readRule(rules, { task: id }, {})
   const kept = rules.options.kept?.()
-  if (kept === undefined) throw new AppError('NOT_FOUND', 'This host keeps no inputs: it runs with --keep-inputs 0')
+  if (kept === undefined) throw new AppError('NOT_FOUND', 'This host does not keep inputs, because of --keep-inputs 0')
   const found = await inputAt(kept, rule, position)
   const time = timeOf(found)
   const { document, settings } = rule
@@ -156,7 +156,7 @@ async function inputAt({ inputs }: KeptPast, { task, bound = [] }: ReadRule, pos
     if (input?.k === 'data' || input?.k === 'push' || input?.k === 'command') return input
   }
   const since = await inputs.since()
-  const text = `Position ${position} is not a message, push or command that is kept of task ${id}`
+  const text = `Position ${position} is not a kept message, push or command of task ${id}`
   throw new AppError('NOT_FOUND', `${text}; inputs are kept from position ${since?.position ?? 0}`)
 }
 
@@ -198,9 +198,9 @@ function conflictsWith(
     if (!isGiven) return []
     const isOfTask = task !== undefined && resources === undefined
     const what = !keepsInputs
-      ? 'kept inputs, and this host keeps none'
+      ? 'kept inputs, which this host does not keep'
       : source.messages !== undefined
-        ? 'kept inputs, and the messages are those of the request'
+        ? 'kept inputs, but the messages are in the request'
         : path === '/order' || (isOfTask && order !== 'time')
           ? undefined
           : isOfTask
@@ -244,6 +244,9 @@ async function readRule(rules: TenantRules, side: Side, given: TaskSettings): Pr
       document === undefined
         ? { ...NAMED, ...given, template, ...(templateVersion !== undefined && { templateVersion }) }
         : withSettings(document, given),
+      {},
+      undefined,
+      true,
     )
     const { settings: own, rule: read } = draft.fields
     return { settings: own, source: draft.source, rule: read, prepared: draft.prepared, task: undefined }

@@ -2,6 +2,7 @@
 import {
   createRegistry,
   type EngineEvent,
+  type EventBatch,
   type Message,
   type Plug,
   type PlugContext,
@@ -9,9 +10,12 @@ import {
   type TaskSettings,
 } from '#core'
 import {
+  addCounts,
+  type Generate,
   instantOf,
   type NodeCounts,
   Preparer,
+  recordOf,
   rehearse,
   type RehearsedLane,
   type RehearseOptions,
@@ -70,6 +74,7 @@ export interface DifferenceCounts {
 /** What a run needs from its thread. `notMade` counts the calls that plugs left out. */
 export interface RehearsalContext extends RunDependencies {
   readonly notMade?: Map<string, number>
+  readonly generate?: Generate | undefined
 }
 
 /** ms between two turns of the event loop, in which a cancellation can arrive */
@@ -109,7 +114,7 @@ class PartRun {
   readonly #rule: LaneOfRule
   readonly #compareWith: LaneOfRule | undefined
   readonly #variants: readonly LaneOfRule[]
-  readonly #eventTypes: ReadonlySet<string>
+  readonly #eventTypes: ReadonlySet<EngineEvent['type']>
   readonly #items: CoverageItem[] = []
   readonly #reads = new Set<string>()
   readonly #firings: Earliest<RehearsedFiring>
@@ -146,7 +151,7 @@ class PartRun {
     this.#firings = new Earliest(work.most)
     this.#events = new Earliest(work.mostEvents)
     this.#differences = new Earliest(work.most)
-    this.#eventTypes = new Set(work.eventTypes)
+    this.#eventTypes = new Set(work.eventTypes as EngineEvent['type'][])
     this.#rule = this.#lane(work.rule, (plug, call, alarm) => this.#effects.add(effectOf(plug, call, alarm)))
     this.#compareWith = work.compareWith && this.#lane(work.compareWith)
     this.#variants = work.variants.map((variant) => this.#lane(variant))
@@ -190,9 +195,11 @@ class PartRun {
       ...(resource !== undefined && { resource }),
       compareWith: this.#compareWith,
       variants: this.#variants,
-      onEvent: (event) => this.#note(event),
+      onEvents: (events) => this.#note(events),
+      types: [...this.#eventTypes],
       breathe: () => this.#breathe(),
       patience,
+      ...(this.#context.generate && { generate: this.#context.generate }),
     })
     this.#items.push(coverage.item)
     this.#messages += rehearsed.messages
@@ -208,7 +215,9 @@ class PartRun {
     bound: readonly string[],
     lanes: readonly LaneOfRule[],
   ): Promise<
-    Pick<RehearseOptions, 'source' | 'player' | 'messages' | 'channelOf'> & { readonly coverage: CoverageCount }
+    Pick<RehearseOptions, 'source' | 'player' | 'messages' | 'channelOf' | 'since'> & {
+      readonly coverage: CoverageCount
+    }
   > {
     const { from, until, messages, order, live, edit } = this.#work
     const covered = (fidelity: Fidelity, initialState?: 'cold' | 'warm') => {
@@ -236,19 +245,20 @@ class PartRun {
     const lived = await livedSource(reads, this.#work, bound, this.#signal)
     if (edit !== undefined && lived.initialState === 'cold') {
       const text = `The state of task ${live?.task.id} before position ${edit.position} is not kept`
-      throw new AppError('NOT_FOUND', `${text}; name a later input`)
+      throw new AppError('NOT_FOUND', `${text}; use a later input`)
     }
     const { coverage, note } = covered('inputs', lived.initialState)
     const player: RehearseOptions['player'] = async (played, hooks) => {
       const made: LivedLane[] = []
-      for (const [i, { settings = {}, rule: document, why = true, onEvent, onFired }] of played.entries()) {
+      for (const [i, { settings = {}, rule: document, why = true, batches }] of played.entries()) {
         const preparer = lanes[i]?.lived
         if (preparer === undefined) continue
         const own = { ...settings, ...(resource !== undefined && { resource }) }
         const task = { id: 'task', epoch: 1, createTime: 0, ...live?.task, source: document, settings: own }
         const resources = await resolveResources(task.id, preparer.prepare(document, own), this.#ports)
         const rule = edit === undefined ? task : undefined
-        const common = { preparer, ports: this.#ports, rule, resources, why, onEvent, onFired, patience }
+        const { generate } = this.#context
+        const common = { preparer, ports: this.#ports, rule, resources, why, batches, patience, generate }
         made.push(await LivedLane.begin({ ...common, ...lived.forLanes, id: task.id }))
       }
       const breathe = () => this.#breathe()
@@ -256,7 +266,7 @@ class PartRun {
       const options = { ...lived.forRun, lanes: made, resources: new Set(bound), note, breathe, changed }
       return new LivedRun(options, hooks).play()
     }
-    return { coverage, player }
+    return { coverage, player, ...(lived.initialState === 'warm' && { since: from }) }
   }
 
   #lane(
@@ -282,12 +292,25 @@ class PartRun {
     return [...bound]
   }
 
-  #note(event: EngineEvent): void {
-    if (event.type === 'fired') {
-      const { time, node, source, why } = event
-      this.#firings.add({ time, resource: this.#resource, node, source, ...(why && { why }) })
+  /** Creates only events that the lists have room for. */
+  #note(batch: EventBatch): void {
+    const fired = batch.count('fired')
+    let listed = 0
+    for (const type of this.#eventTypes) listed += batch.count(type)
+    if (fired + listed === 0) return
+    const time = recordOf(batch)?.time
+    if (time !== undefined && !this.#firings.takes(time) && !this.#events.takes(time)) {
+      this.#firings.count += fired
+      this.#events.count += listed
+      return
     }
-    if (this.#eventTypes.has(event.type)) this.#events.add({ ...event, task: this.#resource ?? event.task })
+    for (const event of batch) {
+      if (event.type === 'fired') {
+        const { time: at, node, source, why } = event
+        this.#firings.add({ time: at, resource: this.#resource, node, source, ...(why && { why }) })
+      }
+      if (this.#eventTypes.has(event.type)) this.#events.add({ ...event, task: this.#resource ?? event.task })
+    }
   }
 
   #compare({ differences, more, nodes }: NonNullable<Awaited<ReturnType<typeof rehearse>>['comparison']>): void {
@@ -366,6 +389,8 @@ export class Earliest<T extends { readonly time: number }> {
   count = 0
   readonly #most: number
   #list: T[] = []
+  /** time of the last item of a full list */
+  #last = Number.POSITIVE_INFINITY
 
   constructor(most: number) {
     this.#most = most
@@ -376,8 +401,14 @@ export class Earliest<T extends { readonly time: number }> {
     return this.#list
   }
 
+  /** Returns false if the list is full of items that are not later. */
+  takes(time: number): boolean {
+    return time < this.#last
+  }
+
   add(item: T): void {
     this.count++
+    if (!this.takes(item.time)) return
     this.#list.push(item)
     if (this.#list.length >= 2 * this.#most + 16) this.#trim()
   }
@@ -390,6 +421,7 @@ export class Earliest<T extends { readonly time: number }> {
 
   #trim(): void {
     this.#list = this.#list.toSorted((a, b) => a.time - b.time).slice(0, this.#most)
+    if (this.#list.length === this.#most) this.#last = this.#list.at(-1)?.time ?? Number.NEGATIVE_INFINITY
   }
 }
 
@@ -401,19 +433,6 @@ export class NodeSum {
   }
 
   add(counts: readonly NodeCounts[]): void {
-    for (const one of counts) {
-      const sum = this.#byNode.get(one.node)
-      if (sum === undefined) {
-        this.#byNode.set(one.node, { ...one, held: { ...one.held } })
-        continue
-      }
-      sum.runs += one.runs
-      sum.changes += one.changes
-      sum.errors += one.errors
-      sum.fired += one.fired
-      for (const [reason, times] of Object.entries(one.held) as [keyof NodeCounts['held'], number][]) {
-        sum.held[reason] = (sum.held[reason] ?? 0) + times
-      }
-    }
+    for (const one of counts) addCounts(this.#byNode, one)
   }
 }

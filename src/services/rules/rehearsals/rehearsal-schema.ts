@@ -77,9 +77,9 @@ function oneRule(body: unknown, isRequired: boolean): readonly Problem[] {
     problems.push({ at: '/rule', message: 'a rule is missing', suggestion: 'send rule, or name a template or task' })
   }
   if (second !== undefined)
-    problems.push({ at: `/${second}`, message: `stands beside ${given[0]}`, suggestion: 'keep one of them' })
+    problems.push({ at: `/${second}`, message: `cannot be combined with ${given[0]}`, suggestion: 'keep one of them' })
   if (templateVersion !== undefined && template === undefined)
-    problems.push({ at: '/templateVersion', message: 'stands without a template', suggestion: 'name the template' })
+    problems.push({ at: '/templateVersion', message: 'requires a template', suggestion: 'name the template' })
   return problems
 }
 
@@ -99,10 +99,12 @@ const RequestSchema = refined(
             Type.Array(id, { minItems: 1, maxItems: MAX_RESOURCES }),
             closed({
               resourceTypeId: Type.Optional(name),
-              query: Type.Optional(Type.String({ minLength: 1, description: 'in the language of resource lists' })),
+              query: Type.Optional(
+                Type.String({ minLength: 1, description: 'in the query language of resource lists' }),
+              ),
             }),
           ],
-          { description: 'default: the resource of the rule or task, or those of the messages' },
+          { description: 'default: the resource of the rule or task, or the resources of the messages' },
         ),
       ),
       source: closed({
@@ -140,13 +142,13 @@ const RequestSchema = refined(
       order: Type.Optional(
         Type.Enum(ORDERS, {
           description:
-            'lived: arrivals, verdicts and downtimes as they were, the default where inputs are kept; time: the order of times',
+            'lived: with the original arrivals, verdicts and downtimes, the default if inputs are kept; time: in order of time',
         }),
       ),
       calls: Type.Optional(
         Type.Enum(CALLS, {
           description:
-            'none (default): calls of services fail; recorded: they have the outcomes of the live task; live: they are made',
+            'none (default): calls of services fail; recorded: they have the outcomes of the live task; live: they are executed',
         }),
       ),
       seed: Type.Optional(Type.Integer()),
@@ -180,9 +182,9 @@ const ReplaySchema = closed(
     at: replayed,
     message: Type.Optional({
       ...AnyObject,
-      description: 'takes the place of the input; resource and timestamp are those of the input if absent',
+      description: 'replaces the input; default of resource and timestamp: those of the input',
     }),
-    remove: Type.Optional(Type.Literal(true, { description: 'leaves the input out' })),
+    remove: Type.Optional(Type.Literal(true, { description: 'true: removes the input' })),
   },
   { title: 'replay request' },
 )
@@ -190,7 +192,7 @@ export const ReplayRequest = checked(
   refined(ReplaySchema, (body) => {
     const { message, remove } = body as Readonly<Record<string, unknown>>
     const isOne = (message === undefined) !== (remove === undefined)
-    return isOne ? [] : [{ at: '/message', message: 'message or remove is needed', suggestion: 'send one of them' }]
+    return isOne ? [] : [{ at: '/message', message: 'message or remove is required', suggestion: 'send one of them' }]
   }),
   { subject: 'the replay', ...ISSUE_TYPES },
 )
@@ -199,12 +201,12 @@ export type ReplayRequest = Decoded<typeof ReplaySchema>
 const Count = Type.Integer({ minimum: 0 })
 const Fidelity = Type.Enum(['inputs', 'series', 'messages'], {
   description:
-    'inputs: kept as they arrived; series: samples, without nulls, objects and arrivals; messages: those of the request',
+    'inputs: kept inputs as they arrived; series: samples, without nulls, objects and arrivals; messages: messages of the request',
 })
 export type Fidelity = Decoded<typeof Fidelity>
 
 const CoverageItemSchema = Type.Object({
-  resource: Type.Union([Text, Type.Null()], { description: 'null: the rule names its resources itself' }),
+  resource: Type.Union([Text, Type.Null()], { description: 'null: the nodes of the rule have their own resources' }),
   fidelity: Fidelity,
   initialState: Type.Enum(INITIAL_STATES),
   messages: Count,
@@ -212,7 +214,7 @@ const CoverageItemSchema = Type.Object({
   until: Type.Union([EpochMs, Type.Null()], { description: 'last message' }),
   gaps: Type.Unsafe<readonly { readonly from: number; readonly until: number }[]>(
     Type.Array(Type.Object({ from: EpochMs, until: EpochMs }), {
-      description: 'the longest pauses above ten times the usual one, at most 10',
+      description: 'the longest gaps of more than ten times the usual gap, at most 10',
     }),
   ),
   metrics: Type.Record(Text, Type.Object({ count: Count })),
@@ -234,7 +236,7 @@ const EffectSchema = Type.Object({
   node: Text,
   plug: Text,
   properties: AnyObject,
-  alarm: Type.Optional(Type.Enum(['raised', 'repeated', 'cleared'], { description: 'of plugs of alarms' })),
+  alarm: Type.Optional(Type.Enum(['raised', 'repeated', 'cleared'], { description: 'effects of plugs for alarms' })),
 })
 export interface RehearsedEffect extends Decoded<typeof EffectSchema> {}
 
@@ -242,7 +244,7 @@ const DifferenceSchema = Type.Object({
   time: EpochMs,
   resource: Type.Union([Text, Type.Null()]),
   node: Text,
-  by: Type.Optional(Type.Integer({ description: 'of a moved one: ms, negative when the rule fires earlier' })),
+  by: Type.Optional(Type.Integer({ description: 'for a moved firing: ms, negative if the rule fires earlier' })),
   firing: Type.Optional(Type.Unsafe<DiffFiring>(AnyObject)),
   other: Type.Optional(Type.Unsafe<DiffFiring>(AnyObject)),
 })
@@ -262,13 +264,13 @@ const Alarms = Type.Object({ raised: Count, cleared: Count })
 const RehearsalAnswerSchema = Type.Object(
   {
     coverage: Type.Object({
-      summary: Type.String({ description: 'such as: 2 of 40 resources had data' }),
+      summary: Type.String({ description: 'for example: 2 of 40 resources had data' }),
       resources: Type.Object({ matched: Count, withData: Count }),
       items: Type.Unsafe<readonly CoverageItem[]>(
-        Type.Array(CoverageItemSchema, { description: 'at most 1,000, those without data first' }),
+        Type.Array(CoverageItemSchema, { description: 'at most 1,000, resources without data first' }),
       ),
       missingMetrics: Type.Unsafe<readonly string[]>(
-        Type.Array(Text, { description: 'the rule reads them, and none of the resources has them' }),
+        Type.Array(Text, { description: 'metrics that the rule reads but no resource has' }),
       ),
       messages: Count,
       late: Type.Integer({ minimum: 0, description: 'messages older than the clock' }),
@@ -280,7 +282,7 @@ const RehearsalAnswerSchema = Type.Object(
     counts: Type.Object({ firings: Count, effects: Count, events: Count }),
     alarms: Alarms,
     effects: Type.Unsafe<readonly RehearsedEffect[]>(
-      Type.Array(EffectSchema, { description: 'rendered, and not made' }),
+      Type.Array(EffectSchema, { description: 'rendered but not executed' }),
     ),
     nodes: Type.Unsafe<readonly NodeCounts[]>(
       Type.Array(
@@ -296,7 +298,7 @@ const RehearsalAnswerSchema = Type.Object(
     ),
     calls: Type.Object({
       mode: Type.Enum(CALLS),
-      notMade: Type.Record(Text, Count, { description: 'by service and method' }),
+      notMade: Type.Record(Text, Count, { description: 'number by service and method' }),
     }),
     events: Type.Optional(Type.Unsafe<readonly EngineEvent[]>(Type.Array(AnyObject))),
     comparison: Type.Optional(
@@ -308,7 +310,7 @@ const RehearsalAnswerSchema = Type.Object(
       }),
     ),
     sweep: Type.Optional(Type.Unsafe<readonly SweepOutcome[]>(Type.Array(SweepRowSchema))),
-    truncated: Type.Boolean({ description: 'a list has more than is shown' }),
+    truncated: Type.Boolean({ description: 'true: a list has more entries than are shown' }),
     next: Type.Optional(Type.String({ description: 'path of further events' })),
   },
   { title: 'RehearsalAnswer' },
@@ -351,7 +353,7 @@ export const CHANGE_REHEARSAL = {
         { id: Text },
         {
           additionalProperties: true,
-          description: 'answer to a change with rehearse: as POST /api/rehearsals answers',
+          description: 'response to a change with rehearse: as from POST /api/rehearsals',
         },
       ),
     ),
@@ -359,7 +361,7 @@ export const CHANGE_REHEARSAL = {
 }
 
 export const EVENT_PAGE = {
-  after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of events to leave out' })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of events to skip' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED, description: 'default 1000' })),
 }
 export const RehearsalEventsSchema = Type.Object(

@@ -10,7 +10,8 @@
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { RehearsalApi } from '../contract.ts'
-import type { KeptInputs } from '../inputs/contract.ts'
+import type { KeptInputs, KeptSource } from '../inputs/contract.ts'
+import { KeptReader } from '../inputs/kept-reader.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, planReplay, type RehearsalPlan } from './rehearsal-plan.ts'
@@ -260,17 +261,27 @@ export class Rehearsals {
   }
 }
 
-/** Calls `reached` with the arrival of each batch. */
-function inputsWith(inputs: KeptInputs, reached: (time: number, resources?: readonly string[]) => void): KeptInputs {
+/** Calls `reached` with the arrival of the first input of each segment that is read. */
+function inputsWith(inputs: KeptInputs, reached: (time: number) => void): KeptInputs {
+  const { source } = inputs
+  const noting: KeptSource = {
+    open: () => source.open(),
+    close: () => source.close(),
+    view: () => source.view(),
+    logged: (...part) => source.logged(...part),
+    report: (text) => source.report(text),
+    bytes: async (id, ...part) => {
+      const segment = (await source.view()).manifest.inputs.find((one) => one.id === id)
+      if (segment !== undefined) reached(segment.firstAt)
+      return source.bytes(id, ...part)
+    },
+  }
+  const reader = new KeptReader(noting)
   return {
+    source: noting,
     since: () => inputs.since(),
     checkpoint: (...before) => inputs.checkpoint(...before),
-    async *read(range, signal) {
-      for await (const batch of inputs.read(range, signal)) {
-        reached(batch.at(-1)?.input.at ?? 0, range.resources)
-        yield batch
-      }
-    },
+    read: (range, signal) => reader.read(range, signal),
   }
 }
 

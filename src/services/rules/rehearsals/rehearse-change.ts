@@ -34,7 +34,7 @@ export async function rehearsedTemplate(
   const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
   const [task] = most
   if (task === undefined) {
-    const suggestion = 'leave out rehearse, or rehearse for other resources with POST /api/rehearsals'
+    const suggestion = 'omit rehearse, or rehearse for other resources with POST /api/rehearsals'
     throw refuse('the rehearsal', [makeIssue('RESOURCE', '/rehearse', `template ${name} has no tasks`, suggestion)])
   }
   const resources = [...new Set(most.flatMap(({ settings }) => settings.resource ?? []))]

@@ -68,7 +68,8 @@ export class RelayReader {
     } catch (error) {
       this.#cursor = undefined
       const { tenant, number, logger } = this.#options
-      if (!this.#isStopped) logger?.warn(`partition ${number} of ${tenant} takes messages later: ${messageOf(error)}`)
+      if (!this.#isStopped)
+        logger?.warn(`partition ${number} of ${tenant} cannot accept messages yet: ${messageOf(error)}`)
     }
   }
 
@@ -105,7 +106,7 @@ export class RelayReader {
         for (const one of group) if (!this.#isStopped) await this.#take([one])
         return
       }
-      logger?.error(`tasks of ${tenant} do not take what was handed to them: ${messageOf(error)}`)
+      logger?.error(`tasks of ${tenant} could not process relayed messages: ${messageOf(error)}`)
       await this.#options.store.commit([cursor])
     }
     this.#cursor = { position: last.position, version: (this.#cursor?.version ?? 0) + 1 }

@@ -40,7 +40,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
       return listeners.commit((unchanged) => {
         const all = posts.map((post) => parted(post, options))
         const relayed = all.flatMap((one) => one.relayed)
-        const together = [...writes, ...handingOn(relayed, options), unchanged]
+        const together = [...writes, ...relayWrites(relayed, options), unchanged]
         return {
           index: together.length - 1,
           committing: intake
@@ -95,7 +95,7 @@ function parted(post: IntakePost, { partition: { number, count }, listeners }: R
   return { local: local.length > 0 ? { ...sent, ...unstampedOf(local), messages: local } : undefined, relayed }
 }
 
-function handingOn(relayed: Parted['relayed'], { store }: RelayingOptions): readonly Write[] {
+function relayWrites(relayed: Parted['relayed'], { store }: RelayingOptions): readonly Write[] {
   const byPartition = new Map<number, RelayEntry[]>()
   for (const [partition, entry] of relayed) {
     const known = byPartition.get(partition)

@@ -72,7 +72,7 @@ function nameIssues(settings: unknown, path: string): readonly Issue[] {
   const name = isPlainObject(settings) ? settings['name'] : undefined
   const bytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
   if (bytes > MAX_TASK_NAME) {
-    const message = `the name has ${bytes} bytes, at most ${MAX_TASK_NAME} are kept`
+    const message = `the name has ${bytes} bytes, more than ${MAX_TASK_NAME}`
     return [makeIssue('TOO_LARGE', path, message, 'choose a shorter name')]
   }
   if (name !== undefined && name !== null && name !== '') return []

@@ -1,6 +1,6 @@
 /** Restarts running tasks when metadata that binds their nodes to resources has changed. */
 import { resolveResources } from '#core/spi'
-import { AppError } from '#kernel'
+import { isRefusal } from '#kernel'
 import { walk } from '#storage'
 import { foreignOf } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
@@ -17,25 +17,25 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
   ] as const
   for await (const { id, value } of walk(rules.collections.tasks, runningOnIt, PAGE)) {
     if (foreignOf(id, rules.options.partition) !== undefined || value.effective.resource !== resource) continue
-    if (!(await isBoundElsewhere(rules, value))) continue
+    if (!(await hasOtherBinding(rules, value))) continue
     try {
       await rules.changes.act(id, { action: 'restart' })
       count++
     } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
     }
   }
   return count
 }
 
-async function isBoundElsewhere({ maker, context }: TenantRules, task: TaskRecord): Promise<boolean> {
+async function hasOtherBinding({ maker, context }: TenantRules, task: TaskRecord): Promise<boolean> {
   try {
     const prepared = maker.prepare(await maker.parts(task))
     if (!prepared.graph.resources.some(({ spec }) => spec.kind === 'meta' || spec.kind === 'text')) return false
     const resolved = new Set(await resolveResources(task.id, prepared, context.ports))
     return resolved.size !== task.resourceIds.length || task.resourceIds.some((id) => !resolved.has(id))
   } catch (error) {
-    if (error instanceof AppError && error.status < 500) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }

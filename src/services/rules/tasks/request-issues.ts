@@ -34,9 +34,9 @@ function pathInRequest(path: string, { stored, settings }: SentRequest): string 
     case 'nodes':
       return path
     case 'task':
-      return isLeftTo(taskDefaults, settings, field) ? undefined : at('', ...rest)
+      return isSetByDefaults(taskDefaults, settings, field) ? undefined : at('', ...rest)
     case 'variables':
-      return isLeftTo(taskDefaults?.variables, settings.variables, field) ? undefined : path
+      return isSetByDefaults(taskDefaults?.variables, settings.variables, field) ? undefined : path
     case 'sensors':
     case 'actuators':
       return overriddenAt(stored, settings.nodes ?? [], '/nodes', path)
@@ -45,7 +45,7 @@ function pathInRequest(path: string, { stored, settings }: SentRequest): string 
   }
 }
 
-function isLeftTo(defaults: unknown, sent: unknown, field: string): boolean {
+function isSetByDefaults(defaults: unknown, sent: unknown, field: string): boolean {
   return ownValue(sent, field) === undefined && ownValue(defaults, field) !== undefined
 }
 

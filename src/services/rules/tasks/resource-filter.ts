@@ -32,14 +32,14 @@ export async function withResources(where: TaskFilter, { options }: WithFinder, 
   const wanted = { ...(type !== undefined && { type }), ...(expression !== undefined && { expression }) }
   const resources = await finder.find(wanted, MAX_RESOURCES + 1)
   if (resources.length > MAX_RESOURCES) {
-    throw new AppError('TOO_LARGE', `More than ${MAX_RESOURCES} resources fit; narrow the filters of resources`)
+    throw new AppError('TOO_LARGE', `More than ${MAX_RESOURCES} resources match; narrow the filters of resources`)
   }
   return { ...others, resources }
 }
 
 function unanswerable(where: TaskFilter, name: (typeof NAMES)[number], path: string): readonly Issue[] {
   if (where[name] === undefined) return []
-  const message = 'this host does not serve resources, so it cannot select tasks by what they are'
+  const message = 'this host does not serve resources, so it cannot select tasks by attributes of resources'
   const suggestion = 'name the resource with resource=<id>'
   return [makeIssue('QUERY', `${path}/${name}`, message, suggestion)]
 }

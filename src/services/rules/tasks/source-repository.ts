@@ -5,7 +5,7 @@ import type { Plug, PlugRegistry, Template } from '#core'
 import { AppError, LruCache, type Rights } from '#kernel'
 import { type Stored, walk, type Write } from '#storage'
 import type { RulesCollections } from '../collections.ts'
-import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
+import { unknownTemplate, unknownTemplateVersion, unpublished } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
 import type { TemplateRecord } from '../templates/template-record.ts'
 import { oldVersion, versionOf } from '../templates/template-versions.ts'
@@ -44,14 +44,19 @@ export class SourceRepository {
     this.#now = now
   }
 
-  async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
+  /** `takesDrafts`: also returns a version that is not published, which only a rehearsal may run. */
+  async ofTemplate(name: string, number?: number, takesDrafts = false): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
-    const { number: newest, rights } = versionOf(stored.value)
-    if (number === undefined || number === newest) return { source: this.#ofNewest(stored), version: newest, rights }
+    const { number: newest, rights, draft } = versionOf(stored.value)
+    if (number === undefined || number === newest) {
+      if (draft === true && !takesDrafts) throw unpublished(name, newest)
+      return { source: this.#ofNewest(stored), version: newest, rights }
+    }
     const old = await oldVersion(this.#collections, name, number)
     if (old === undefined) throw unknownTemplateVersion(name, number, newest)
     const { document, version } = old
+    if (version.draft === true && !takesDrafts) throw unpublished(name, number)
     return { source: this.of(withExactVersions(document, this.#plugs)), version: number, rights: version.rights }
   }
 

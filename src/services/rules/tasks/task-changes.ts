@@ -1,7 +1,15 @@
 /** Applies changes to stored tasks, one at a time per task: first one commit, then the engine. */
 import type { Lost, TaskInfo } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
-import { AppError, KeyedMutex, type RevisionOptions, messageOf, requireVersion, retryOnConflict } from '#kernel'
+import {
+  AppError,
+  isRefusal,
+  KeyedMutex,
+  type RevisionOptions,
+  messageOf,
+  requireVersion,
+  retryOnConflict,
+} from '#kernel'
 import type { Stored, Write } from '#storage'
 import { type TaskAction, removes } from '../batches/batch-schema.ts'
 import type { RulesCollections } from '../collections.ts'
@@ -180,7 +188,7 @@ export class TaskChanges {
 
   async #noteFailure(stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
-    if (!(error instanceof AppError) || error.status >= 500) return
+    if (!isRefusal(error)) return
     const reason = { status: 'failed', error: messageOf(error), finishedTime: this.#now() } as const
     const failed = { ...task, ...reason, revision: revisionOf(task) + 1 }
     await this.#collections.tasks.put(task.id, failed, stored.version)
@@ -258,7 +266,7 @@ export class TaskChanges {
     try {
       return this.#maker.prepare(await this.#maker.parts(task))
     } catch (error) {
-      if (error instanceof AppError && error.status < 500) return undefined
+      if (isRefusal(error)) return undefined
       throw error
     }
   }

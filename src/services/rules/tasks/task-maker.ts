@@ -59,7 +59,7 @@ export class TaskMaker {
   }
 
   /** `rights`: those of the author, for a rule without a template */
-  async make(specification: unknown, options: CheckOptions = {}, rights?: Rights): Promise<Draft> {
+  async make(specification: unknown, options: CheckOptions = {}, rights?: Rights, takesDrafts = false): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -78,7 +78,7 @@ export class TaskMaker {
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion)
+    const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion, takesDrafts)
     const posted = { form: 'template', conf, template, templateVersion: version, rights: own } as const
     return this.#counted([source.document, specification], () =>
       this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
@@ -88,7 +88,7 @@ export class TaskMaker {
   async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
     if (update.action === 'reload') {
       if (task.template === undefined)
-        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not made from a template`)
+        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not created from a template`)
       const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])

@@ -81,7 +81,9 @@ const LostSchema = Type.Unsafe<Lost>(
 )
 
 function readings(description: string) {
-  return Type.Optional(Type.Integer({ minimum: 0, description: `${description}; once a message was stamped` }))
+  return Type.Optional(
+    Type.Integer({ minimum: 0, description: `${description}; absent until a message had a timestamp` }),
+  )
 }
 
 const HealthSchema = Type.Object(
@@ -91,13 +93,13 @@ const HealthSchema = Type.Object(
     dropped: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'inputs and calls of actuators dropped in this run, since too many waited',
+        description: 'inputs and actuator calls dropped in this run because too many waited',
       }),
     ),
-    late: readings('readings that came after a newer one of their sensor'),
-    duplicate: readings('messages that were taken before'),
-    skewed: readings('readings from before the time of the task that were not late: taken at its time'),
-    forgotten: readings('readings that are not known any more if they come again, as too many were remembered'),
+    late: readings('readings that arrived after a newer reading of their sensor'),
+    duplicate: readings('messages that were already processed'),
+    skewed: readings('readings older than the time of the task but not late, which were processed at its time'),
+    forgotten: readings('readings whose repetition is no longer recognized, because too many were remembered'),
     waiting: Type.Optional(
       Type.Object(
         {
@@ -105,7 +107,10 @@ const HealthSchema = Type.Object(
           effects: Type.Integer(),
           since: Type.Optional(Type.Number({ description: 'epoch ms' })),
         },
-        { title: 'Waiting', description: 'while the task is behind: what waits, and the time of the input at hand' },
+        {
+          title: 'Waiting',
+          description: 'while the task is behind: number of waiting inputs, and the time of the current input',
+        },
       ),
     ),
   },
@@ -121,8 +126,8 @@ export const TaskEntitySchema = Type.Object(
     createTime: EpochMs,
     lastUpdateTime: Type.Optional(EpochMs),
     revision: Type.Integer({ minimum: 0, description: REVISION }),
-    template: Type.Optional(Type.String({ description: 'absent for a task whose rule came with the request' })),
-    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'of the template that it is made of' })),
+    template: Type.Optional(Type.String({ description: 'absent for a task created from a rule' })),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'name of its template' })),
     resource: Type.Optional(Text),
     resourceIds: Type.Array(Text),
     type: TaskType,
@@ -145,11 +150,11 @@ export const TaskEntitySchema = Type.Object(
     error: Type.Optional(Type.String({ description: 'why the task failed' })),
     health: Type.Optional(HealthSchema),
     network: Type.Optional(AnyObject),
-    nodes: Type.Optional(Type.Array(AnyObject, { description: 'bn only: nodes with their states of now' })),
+    nodes: Type.Optional(Type.Array(AnyObject, { description: 'only for bn: nodes with their current states' })),
     lost: Type.Optional(
-      Type.Array(LostSchema, { description: 'answer to a change of a running task: what touched nodes lost by it' }),
+      Type.Array(LostSchema, { description: 'response to a change of a running task: what changed nodes lost' }),
     ),
-    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change by PUT' })),
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'response to a change with PUT' })),
     ...CHANGE_REHEARSAL,
   },
   { title: 'Task' },
@@ -176,8 +181,8 @@ const filter = (description?: string) =>
 
 export const TASK_FILTERS = {
   name: Type.Optional(filter('* is any text')),
-  resource: Type.Optional(filter('of the task or one of its nodes')),
-  resourceType: Type.Optional(filter('of one of its resources')),
+  resource: Type.Optional(filter('resource of the task or one of its nodes')),
+  resourceType: Type.Optional(filter('type of one of its resources')),
   resourceMetadataExpression: Type.Optional(filter('about one of its resources')),
   type: Type.Optional(TaskType),
   status: Type.Optional(TaskStatus),
@@ -247,13 +252,13 @@ export const ReloadPreviewSchema = Type.Object(
     name: Text,
     changed: Type.Boolean(),
     changes: Type.Unsafe<readonly DocumentChange[]>(Type.Array(ChangeSchema)),
-    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
+    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'from which the task would be created' })),
     lost: Type.Optional(
       Type.Array(LostSchema, {
         description: 'of a running task: the nodes that would restart, and the state that each would lose',
       }),
     ),
-    error: Type.Optional(Type.String({ description: 'why it would fail' })),
+    error: Type.Optional(Type.String({ description: 'reason why it would fail' })),
     ...CHANGE_REHEARSAL,
   },
   { title: 'TaskPreview' },

@@ -63,7 +63,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
       return show.whole(task, BN)
     },
     get: async (id, options = BN) => show.whole(await taskOf(rules, id), options),
-    conf: async (id, format) => confOf(await taskOf(rules, id), format, rules),
+    conf: async (id, format) => specificationOf(await taskOf(rules, id), format, rules),
     list: async ({ where, hits, startIndex }, options = BN) => {
       const conditions = await conditionsOf(where)
       const [found, total] = await Promise.all([
@@ -104,7 +104,11 @@ export async function taskOf({ collections }: TenantRules, id: string): Promise<
 }
 
 /** Returns the posted body. A rule is converted to the requested form; a body that names a template is not. */
-function confOf(task: TaskRecord, format: GraphFormat | undefined, { maker, forms }: TenantRules): TaskSpecification {
+function specificationOf(
+  task: TaskRecord,
+  format: GraphFormat | undefined,
+  { maker, forms }: TenantRules,
+): TaskSpecification {
   const posted = task.conf as TaskSpecification
   const isBn = task.form === 'bn' || task.form === 'network'
   if (format === undefined || task.form === 'template' || isBn === (format === 'bn')) return posted

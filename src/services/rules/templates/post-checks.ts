@@ -3,6 +3,13 @@ import { type Issue, validationError } from '#kernel'
 import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
 
+export interface DraftOptions {
+  /** store a version that runs only in rehearsals */
+  readonly draft?: boolean
+  /** why the version is made */
+  readonly note?: string
+}
+
 export interface PostOptions {
   /** refuse the post if it has warnings; notes (severity `INFO`) do not count */
   readonly failOnWarning?: boolean

@@ -23,6 +23,13 @@ export const CHECKS = {
   returnWarnings: Type.Optional(Flag),
 }
 
+const DRAFT = {
+  draft: Type.Optional(
+    Type.Boolean({ description: 'store a version that runs only in rehearsals until it is published' }),
+  ),
+  note: Type.Optional(Type.String({ maxLength: 2_000, description: 'why the version is made' })),
+}
+
 const route = routesOf<RulesApi>()
 const specification = unread<TemplateSpecification>(TemplateSpecificationSchema)
 const entity = { 200: TemplateEntitySchema }
@@ -32,7 +39,7 @@ const version = { version: Type.Optional(Version) }
 const run = {
   logLevel: Type.Optional(Type.Enum(LOG_LEVELS)),
   targetNode: Type.Optional(Type.String()),
-  maxTps: Type.Optional(Type.Number({ description: 'invocations a second; 0 and less: as fast as it can' })),
+  maxTps: Type.Optional(Type.Number({ description: 'invocations per second; 0 or less: unlimited' })),
 }
 
 export const TEMPLATE_ROUTES = [
@@ -40,9 +47,9 @@ export const TEMPLATE_ROUTES = [
     method: 'POST',
     path: '/api/templates',
     scope: 'author',
-    summary: 'Store a template',
+    summary: 'Store a template; without draft=true it needs the scope publish',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, ...DRAFT },
     answers: { 201: CreatedTemplateSchema },
     handler: async ({ api, query, body, request, reply }) => {
       const created = await api.templates.create(body, query)
@@ -70,7 +77,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PATCH',
     path: '/api/templates',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Raise the versions of plugs in templates',
     query: TEMPLATE_LISTING,
     otherQuery: TAG_PARAMETERS,
@@ -85,7 +92,7 @@ export const TEMPLATE_ROUTES = [
     method: 'GET',
     path: '/api/templates/:name',
     scope: 'read',
-    summary: 'One template, as it is or as it was in an older version',
+    summary: 'One template, in its current or an older version',
     query: { ...FORMAT, ...version },
     answers: entity,
     handler: async ({ api, params, query: { format, version }, reply }) =>
@@ -95,7 +102,7 @@ export const TEMPLATE_ROUTES = [
     method: 'GET',
     path: '/api/templates/:name/versions',
     scope: 'read',
-    summary: 'The versions of a template that are kept, newest first',
+    summary: 'The kept versions of a template, newest first',
     query: PAGING,
     answers: { 200: Type.Union([Type.Array(TemplateVersionSchema), PagedTemplateVersionsSchema]) },
     handler: async ({ api, params, query, request, reply }) =>
@@ -105,9 +112,9 @@ export const TEMPLATE_ROUTES = [
     method: 'PUT',
     path: '/api/templates/:name',
     scope: 'author',
-    summary: 'Replace a template',
+    summary: 'Replace a template, or store a draft; without draft=true it needs the scope publish',
     body: specification,
-    query: { ...CHECKS, ...REHEARSE },
+    query: { ...CHECKS, ...DRAFT, ...REHEARSE },
     isConditional: true,
     answers: entity,
     handler: async ({ api, params, query, body, request, reply }) => {
@@ -117,10 +124,22 @@ export const TEMPLATE_ROUTES = [
     },
   }),
   route({
+    method: 'POST',
+    path: '/api/templates/:name/versions/:version/publish',
+    scope: 'publish',
+    summary: 'Make a draft the version of which new tasks are made; running tasks stay as they are',
+    isConditional: true,
+    answers: entity,
+    handler: async ({ api, params, request, reply }) => {
+      const condition = await revisionCondition(request, () => api.templates.get(params.name))
+      return withTag(reply, await api.templates.publish(params.name, Number(params.version), condition))
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/api/templates/:name',
-    scope: 'author',
-    summary: 'Delete a template that no task uses',
+    scope: 'publish',
+    summary: 'Delete an unused template',
     isConditional: true,
     answers: { 204: Type.Null() },
     handler: async ({ api, params, request, reply }) => {
@@ -132,7 +151,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PATCH',
     path: '/api/templates/:name',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Copy a template',
     query: { newName: name },
     answers: entity,
@@ -150,7 +169,7 @@ export const TEMPLATE_ROUTES = [
   route({
     method: 'PUT',
     path: '/api/discoveryTemplate',
-    scope: 'author',
+    scope: 'publish',
     summary: 'Choose the template that discovery uses',
     query: { name },
     answers: { 204: Type.Null() },

@@ -16,6 +16,8 @@ export interface TemplateRecord {
   readonly plugs: readonly string[]
   /** version of `document`; absent in records from before templates had versions: the first */
   readonly version?: VersionMark
+  /** highest number given so far, if a draft has it */
+  readonly highest?: number
 }
 
 export interface VersionMark {
@@ -26,6 +28,10 @@ export interface VersionMark {
   readonly rights?: Rights
   /** epoch ms */
   readonly createTime: number
+  /** why the version was made, in its author's words */
+  readonly note?: string
+  /** true: not published yet; runs only in rehearsals */
+  readonly draft?: boolean
 }
 
 export const TEMPLATES: CollectionSpec<TemplateRecord> = {

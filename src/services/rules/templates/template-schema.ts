@@ -48,11 +48,13 @@ export const TemplateEntitySchema = Type.Object(
     variables: Type.Optional(Type.Unsafe<readonly VariableDeclaration[]>(Type.Array(AnyObject))),
     taskDefaults: Type.Optional(AnyObject),
     protected: Type.Optional(Type.Boolean()),
+    draft: Type.Optional(Type.Boolean({ description: 'true: this version is not published' })),
+    note: Type.Optional(Text),
     discoveryTemplate: Type.Boolean(),
     user: Text,
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
-    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change' })),
+    warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'response to a change' })),
     ...CHANGE_REHEARSAL,
   },
   { title: 'Template', additionalProperties: true },
@@ -66,9 +68,11 @@ export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
 export const TemplateVersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
-    user: Type.String({ description: 'who made it' }),
+    user: Type.String({ description: 'author' }),
     createTime: EpochMs,
-    tasks: Type.Integer({ minimum: 0, description: 'how many tasks are made of it' }),
+    note: Type.Optional(Type.String({ description: 'why it was made' })),
+    draft: Type.Optional(Type.Boolean({ description: 'true: not published; runs only in rehearsals' })),
+    tasks: Type.Integer({ minimum: 0, description: 'number of its tasks' }),
   },
   { title: 'TemplateVersion' },
 )

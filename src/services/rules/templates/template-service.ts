@@ -8,6 +8,7 @@ import {
   isPlainObject,
   makeIssue,
   refuse,
+  requireScope,
   requireVersion,
   shown,
   validationError,
@@ -20,7 +21,7 @@ import { refusalText } from '../error-body.ts'
 import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
-import { warningsOf, type PostOptions } from './post-checks.ts'
+import { type DraftOptions, type PostOptions, warningsOf } from './post-checks.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import { batchApi } from '../batches/batch-service.ts'
@@ -28,12 +29,15 @@ import { type Rehearse, rehearsedTemplate } from '../rehearsals/rehearse-change.
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
 import {
-  forgettingOld,
+  removeOldVersions,
   inVersion,
-  keepingOld,
+  draftWrites,
+  writesForOldVersion,
   listVersions,
   markOf,
+  nextNumber,
   nextVersion,
+  removingDraft,
   versionOf,
 } from './template-versions.ts'
 import { MAX_TEMPLATE_NAME, type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
@@ -78,36 +82,44 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
     const name = next.document.name
     const { results } = await collections.commit([
       collections.templates.putting(name, next, version),
-      ...(await keepingOld(collections, value, next)),
+      ...(await writesForOldVersion(collections, value, next)),
     ])
     return results[0]
   }
 
   return {
     create: async (specification, options) => {
+      requirePublish(caller, options)
       const { document, plugs, isProtected, warned } = await read(specification, options)
       const { name } = document
       const record: TemplateRecord = {
         document,
-        ...firstVersion(caller, now()),
+        ...firstVersion(caller, now(), options),
         ...(isProtected !== undefined && { protected: isProtected }),
         plugs,
       }
-      const revision = await change(name, () => putNew(collections, name, record))
+      const revision = await change(name, () => createTemplate(collections, name, record))
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, revision, isBn ? 'bn' : 'simplified')
       return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...warned }
     },
     replace: (name, specification, options) =>
       change(name, async () => {
+        requirePublish(caller, options)
         const stored = await templateOf(collections, name)
         requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
         const { document, plugs, isProtected, warned } = await read(specification, options)
         if (document.name !== name)
           throw invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
         const rehearsed = await rehearsedTemplate(rules, rehearse, document, options?.rehearse)
+        if (options?.draft === true) {
+          const mark = { ...markOf(nextNumber(stored.value), caller, now(), options.note), draft: true }
+          const { results } = await collections.commit(draftWrites(collections, stored, document, mark))
+          const draft = { ...stored.value, document, version: mark, lastUpdateTime: mark.createTime }
+          return { ...show(draft, results[0], 'simplified'), ...warned, ...rehearsed }
+        }
         const next: TemplateRecord = {
-          ...changed(stored.value, document, caller, now()),
+          ...changed(stored.value, document, caller, now(), options?.note),
           ...(isProtected !== undefined && { protected: isProtected }),
           plugs,
         }
@@ -122,10 +134,30 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
           if (tasks > 0) throw new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
           await collections.commit([
             collections.templates.deleting(name, version),
-            ...(await forgettingOld(collections, name)),
+            ...(await removeOldVersions(collections, name)),
           ])
         }),
       ),
+    publish: (name, number, { ifRevision } = {}) =>
+      change(name, async () => {
+        const stored = await templateOf(collections, name)
+        requireVersion(`Template ${name}`, stored.version, ifRevision)
+        const draft = await inVersion(collections, stored.value, number)
+        const { draft: isDraft, note, user } = versionOf(draft)
+        if (isDraft !== true) throw new AppError('WRONG_STATUS', `version ${number} of template ${name} is not a draft`)
+        // plugs and constants may have changed since the draft was checked
+        const { document, plugs, warned } = await read(draft.document)
+        // the rule acts with the rights of who publishes it
+        const version = { ...markOf(number, caller, now(), note), user }
+        const highest = nextNumber(stored.value) - 1
+        const next: TemplateRecord = { ...stored.value, document, plugs, version, highest, lastUpdateTime: now() }
+        const { results } = await collections.commit([
+          collections.templates.putting(name, next, stored.version),
+          removingDraft(collections, name, number),
+          ...(await writesForOldVersion(collections, stored.value, next)),
+        ])
+        return { ...show(next, results[0], 'simplified'), ...warned }
+      }),
     copy: async (name, newName) => {
       checkName(newName)
       const { value } = await templateOf(collections, name)
@@ -135,7 +167,7 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
         document: { ...value.document, name: newName },
         ...firstVersion(caller, now()),
       }
-      return show(record, await change(newName, () => putNew(collections, newName, record)), 'simplified')
+      return show(record, await change(newName, () => createTemplate(collections, newName, record)), 'simplified')
     },
     get: async (name, format = 'bn', number) => {
       const { value, version } = await templateOf(collections, name)
@@ -194,15 +226,27 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
   }
 }
 
+function requirePublish({ rights }: Caller, { draft = false }: DraftOptions = {}): void {
+  if (!draft && rights !== undefined) requireScope(rights, 'publish')
+}
+
 function firstVersion(
   caller: Caller,
   now: number,
+  { draft = false, note }: DraftOptions = {},
 ): Pick<TemplateRecord, 'user' | 'createTime' | 'lastUpdateTime' | 'version'> {
-  return { user: caller.user, createTime: now, lastUpdateTime: now, version: markOf(1, caller, now) }
+  const version = { ...markOf(1, caller, now, note), ...(draft && { draft }) }
+  return { user: caller.user, createTime: now, lastUpdateTime: now, version }
 }
 
-function changed(record: TemplateRecord, document: Template, caller: Caller, now: number): TemplateRecord {
-  const version = nextVersion(record, document, caller, now)
+function changed(
+  record: TemplateRecord,
+  document: Template,
+  caller: Caller,
+  now: number,
+  note?: string,
+): TemplateRecord {
+  const version = nextVersion(record, document, caller, now, note)
   return { ...record, document, lastUpdateTime: now, version }
 }
 
@@ -229,12 +273,12 @@ async function* runLater(
 function checkName(name: string): void {
   if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
   if (name.length <= MAX_TEMPLATE_NAME) return
-  const message = `the name has ${name.length} characters, at most ${MAX_TEMPLATE_NAME} are kept`
+  const message = `the name has ${name.length} characters, more than ${MAX_TEMPLATE_NAME}`
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
 /** Stores a new template and returns its revision. Another host may have created the template meanwhile. */
-async function putNew(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
+async function createTemplate(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
   if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {
     return await collections.templates.put(name, record, 'absent')
@@ -268,9 +312,12 @@ function discoveryTemplates(collections: RulesCollections): Promise<readonly Sto
 
 function metadata(record: TemplateRecord, revision: number | undefined): TemplateEntity {
   const { name, description, iconURL, tags = {}, variables, taskDefaults } = record.document
+  const { number, draft, note } = versionOf(record)
   return {
     name,
-    version: versionOf(record).number,
+    version: number,
+    ...(draft === true && { draft }),
+    ...(note !== undefined && { note }),
     ...(revision !== undefined && { revision }),
     ...(description !== undefined && { description }),
     ...(iconURL !== undefined && { iconURL }),

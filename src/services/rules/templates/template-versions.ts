@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Template } from '#core'
 import type { Caller, Page } from '#kernel'
-import type { Condition, Write } from '#storage'
+import type { Condition, Stored, Write } from '#storage'
 import type { RulesCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
 import { templateVersionNotFound } from '../error-texts.ts'
@@ -18,14 +18,43 @@ export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): Ve
 }
 
 /** Raises the version if the change affects tasks. */
-export function nextVersion(before: TemplateRecord, document: Template, caller: Caller, now: number): VersionMark {
+export function nextVersion(
+  before: TemplateRecord,
+  document: Template,
+  caller: Caller,
+  now: number,
+  note?: string,
+): VersionMark {
   const version = versionOf(before)
-  if (documentChanges(whatRuns(before.document), whatRuns(document)).length === 0) return version
-  return markOf(version.number + 1, caller, now)
+  const isPublished = version.draft !== true
+  if (isPublished && documentChanges(whatRuns(before.document), whatRuns(document)).length === 0) return version
+  return markOf(nextNumber(before), caller, now, note)
 }
 
-export function markOf(number: number, { user, rights }: Caller, createTime: number): VersionMark {
-  return { number, user, ...(rights && { rights }), createTime }
+export function nextNumber(record: TemplateRecord): number {
+  return Math.max(versionOf(record).number, record.highest ?? 0) + 1
+}
+
+export function markOf(number: number, { user, rights }: Caller, createTime: number, note?: string): VersionMark {
+  return { number, user, ...(rights && { rights }), createTime, ...(note !== undefined && { note }) }
+}
+
+/** Returns the writes that store a draft beside the published version. */
+export function draftWrites(
+  collections: RulesCollections,
+  { id, value, version }: Stored<TemplateRecord>,
+  document: Template,
+  mark: VersionMark,
+): readonly Write[] {
+  return [
+    collections.templates.putting(id, { ...value, highest: mark.number }, version),
+    collections.oldVersions.putting(idOf(id, mark.number), { document, version: mark }),
+  ]
+}
+
+/** Returns the write that removes a draft which becomes the published version. */
+export function removingDraft(collections: RulesCollections, name: string, number: number): Write {
+  return collections.oldVersions.deleting(idOf(name, number))
 }
 
 function whatRuns(document: Template): object {
@@ -35,19 +64,20 @@ function whatRuns(document: Template): object {
 }
 
 /** Returns the writes to commit with a changed template: they keep the replaced version and drop old versions. */
-export async function keepingOld(
+export async function writesForOldVersion(
   collections: RulesCollections,
   before: TemplateRecord,
   next: TemplateRecord,
 ): Promise<readonly Write[]> {
   const { document } = before
   const version = versionOf(before)
-  if (versionOf(next).number === version.number) return []
+  // a template that was never published has nothing to keep
+  if (versionOf(next).number === version.number || version.draft === true) return []
   const kept = collections.oldVersions.putting(idOf(document.name, version.number), { document, version })
-  return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
+  return [kept, ...(await removalsUpTo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
-async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
+async function removalsUpTo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
   const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
@@ -58,7 +88,7 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
     .map((id) => collections.oldVersions.deleting(id))
 }
 
-export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
+export async function removeOldVersions(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
     const writes = ids.map((id) => collections.oldVersions.deleting(id))
@@ -109,10 +139,13 @@ export async function listVersions(
     tasksByVersion(collections, name),
   ])
   const marks = [...(showsNewest ? [versionOf(record)] : []), ...old.map(({ value }) => value.version)]
-  const values = marks.map(({ number, user, createTime }) => ({
+  const sorted = marks.toSorted((a, b) => b.number - a.number)
+  const values = sorted.map(({ number, user, createTime, note, draft }) => ({
     version: number,
     user,
     createTime,
+    ...(note !== undefined && { note }),
+    ...(draft === true && { draft }),
     tasks: tasks.get(String(number)) ?? 0,
   }))
   return { values, skip: startIndex, limit: hits, total: count + 1 }

@@ -30,7 +30,7 @@ export function debugRule(graph: RuleGraph, label: string, resources: readonly s
   const starters = startersOf(bound, new Set([...sensors, ...actuators, ...relations].map((one) => one.label)))
   return {
     graph: {
-      sensors: [...starters, ...sensors.map(standingStill)],
+      sensors: [...starters, ...sensors.map(withoutClock)],
       actuators,
       relations,
       triggers: starters.map((starter) => ({
@@ -54,12 +54,12 @@ function startersOf(bound: readonly (string | undefined)[], taken: ReadonlySet<s
   })
 }
 
-function standingStill({ pollingPeriod: _period, schedule: _schedule, ...sensor }: Sensor): Sensor {
+function withoutClock({ pollingPeriod: _period, schedule: _schedule, ...sensor }: Sensor): Sensor {
   return { ...sensor, dataTrigger: false, tickTrigger: false }
 }
 
 function notRunnable(label: string, relations: NonNullable<RuleGraph['relations']>): AppError {
   const isRelation = relations.some((one) => one.label === label)
-  const why = isRelation ? 'is a relation, which never runs by itself' : 'is not in the rule'
-  return new AppError('NOT_FOUND', `Node ${label} ${why}; name a sensor or an actuator as nodeToDebug`)
+  const why = isRelation ? 'is a relation, which does not run' : 'is not in the rule'
+  return new AppError('NOT_FOUND', `Node ${label} ${why}; use a sensor or an actuator as nodeToDebug`)
 }

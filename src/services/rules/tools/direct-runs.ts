@@ -85,8 +85,8 @@ async function ruleOf(stored: StoredTemplate, simulation: unknown): Promise<Rule
 }
 
 function twoGraphs({ owner }: RunSource): AppError {
-  const message = `there is a graph, and ${owner ?? 'a stored template'} is to be run`
-  const suggestion = 'leave graph out, or leave the name of the template out of the address'
+  const message = `there is a graph, but ${owner ?? 'a stored template'} is to be run`
+  const suggestion = 'omit graph, or omit the name of the template in the URL'
   return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
 }
 

@@ -25,6 +25,8 @@ function spare({ name, kind, states }: Plug, { task, log }: PlugContext, spared:
   spared.add(task.NODE_NAME)
   if (kind === 'actuator') return undefined
   const state = states.includes(SUCCESS) ? SUCCESS : undefined
-  log.info(`${name} would act and was not called; ${state === undefined ? 'it has no state' : `taken as ${state}`}`)
+  log.info(
+    `${name} has an effect and was not called; ${state === undefined ? 'it has no state' : `its state is assumed to be ${state}`}`,
+  )
   return state
 }

@@ -41,7 +41,7 @@ export class RunBudget {
     if (!this.isOverdue) return
     throw new AppError(
       'TOO_LARGE',
-      `the run worked for ${MAX_WORK_MS / 1000} s and reached ${new Date(now).toISOString()}; request less time, fewer messages or a slower clock`,
+      `the run stopped after ${MAX_WORK_MS / 1000} s at ${new Date(now).toISOString()}; request less time, fewer messages or a slower clock`,
     )
   }
 

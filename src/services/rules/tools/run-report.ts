@@ -48,7 +48,7 @@ export function logLines(events: readonly EngineEvent[], logLevel: LogLevel = 'I
   })
 }
 
-export function nodesBehind({ relations = [], triggers = [] }: RuleGraph, label: string): Set<string> {
+export function nodesLeadingTo({ relations = [], triggers = [] }: RuleGraph, label: string): Set<string> {
   const found = new Set([label])
   const parents = new Map(relations.map((relation) => [relation.label, relation.parentLabels]))
   for (const each of found) {

@@ -15,7 +15,7 @@ import { machineTimers } from '#platform'
 import { debugRule, type DebugRule, GO } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
 import { inRequest } from '../tasks/request-issues.ts'
-import { invocationReport, nodesBehind } from './run-report.ts'
+import { invocationReport, nodesLeadingTo } from './run-report.ts'
 import type { InvocationReport, TemplateRun, TemplateRunOptions } from './tools-schema.ts'
 import { VirtualRun } from './virtual-run.ts'
 
@@ -64,7 +64,7 @@ export async function* runTemplate(
     const { targetNode } = options
     if (targetNode !== undefined) task.node(targetNode)
     for (const [label, rawData] of Object.entries(nodesRawData)) task.push(label, { rawData })
-    const labels = labelsTold(rule, options)
+    const labels = reportedLabels(rule, options)
     const report = (invocation: number): InvocationReport => {
       const reported = events.splice(0)
       const simulated = new Set(spared)
@@ -177,9 +177,9 @@ async function cascade(virtual: VirtualRun): Promise<void> {
   for (let at = virtual.nextAt(); at !== undefined && at <= end; at = virtual.nextAt()) await virtual.advanceTo(at)
 }
 
-function labelsTold(graph: RuleGraph, { nodeToDebug, targetNode }: TemplateRunOptions): ReadonlySet<string> {
+function reportedLabels(graph: RuleGraph, { nodeToDebug, targetNode }: TemplateRunOptions): ReadonlySet<string> {
   if (nodeToDebug !== undefined) return new Set([nodeToDebug])
-  if (targetNode !== undefined) return nodesBehind(graph, targetNode)
+  if (targetNode !== undefined) return nodesLeadingTo(graph, targetNode)
   return new Set([...(graph.sensors ?? []), ...(graph.actuators ?? [])].map(({ label }) => label))
 }
 

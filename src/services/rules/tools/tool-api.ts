@@ -21,7 +21,7 @@ export const TOOL_ROUTES = [
     method: 'POST',
     path: '/api/data',
     scope: 'operate',
-    summary: 'Hand data or states to the running tasks of a resource, past the broker',
+    summary: 'Pass data or states to the running tasks of a resource, without the broker',
     body: unread<DataPush>(DataPush.schema),
     answers: { 200: AnyObject },
     handler: ({ api, body }) => api.tools.push(body),
@@ -53,19 +53,19 @@ export const TOOL_ROUTES = [
     method: 'GET',
     path: '/api/schedules/next',
     scope: 'read',
-    summary: 'The next runs of a cron expression or recurrence rule, and what changes of the clocks do to it',
+    summary: 'The next runs of a cron expression or recurrence rule, and the effect of clock changes',
     query: {
-      expression: Type.Optional(Type.String({ description: 'also as cron or rrule' })),
-      cron: Type.Optional(Type.String({ description: 'a cron expression, in place of `expression`' })),
-      rrule: Type.Optional(Type.String({ description: 'a recurrence rule, in place of `expression`' })),
-      zone: Type.Optional(Type.String({ description: 'also as timeZone; default UTC' })),
-      timeZone: Type.Optional(Type.String({ description: 'in place of `zone`' })),
+      expression: Type.Optional(Type.String({ description: 'alias: cron or rrule' })),
+      cron: Type.Optional(Type.String({ description: 'a cron expression, instead of `expression`' })),
+      rrule: Type.Optional(Type.String({ description: 'a recurrence rule, instead of `expression`' })),
+      zone: Type.Optional(Type.String({ description: 'alias: timeZone; default UTC' })),
+      timeZone: Type.Optional(Type.String({ description: 'instead of `zone`' })),
       from: Type.Optional(instant),
-      n: Type.Optional(Type.Integer({ minimum: 1, description: 'also as count' })),
-      count: Type.Optional(Type.Integer({ minimum: 1, description: 'in place of `n`' })),
-      gap: Type.Optional(Type.Enum(['shift', 'skip'], { description: 'what becomes of a time that the clocks skip' })),
+      n: Type.Optional(Type.Integer({ minimum: 1, description: 'alias: count' })),
+      count: Type.Optional(Type.Integer({ minimum: 1, description: 'instead of `n`' })),
+      gap: Type.Optional(Type.Enum(['shift', 'skip'], { description: 'handling of a time that clocks skip' })),
       overlap: Type.Optional(
-        Type.Enum(['first', 'second', 'both'], { description: 'which of two equal clock times is meant' }),
+        Type.Enum(['first', 'second', 'both'], { description: 'handling of a time that occurs twice' }),
       ),
     },
     answers: { 200: AnyObject },
@@ -76,7 +76,7 @@ export const TOOL_ROUTES = [
       if (first === '')
         throw refuse('the query', [makeIssue('QUERY', '/expression', 'is missing', 'write expression=<cron or rrule>')])
       if (second !== undefined) {
-        const message = 'there is an expression already'
+        const message = 'duplicates the expression'
         throw refuse('the query', [makeIssue('QUERY', `/${second}`, message, 'keep one of expression, cron and rrule')])
       }
       const timeZoneId = zone === undefined || zone === '' ? timeZone : zone
@@ -141,7 +141,7 @@ function plugRoutes(family: PlugFamily, kind: string) {
       method: 'GET',
       path: `${path}/versions/:version/script`,
       scope: 'read',
-      summary: `The script of a ${kind} plug, when it is one`,
+      summary: `The script of a ${kind} plug, if it has one`,
       answers: { 200: Type.String({ description: 'its source' }) },
       produces: ['text/plain'],
       handler: async ({ api, params }) => {

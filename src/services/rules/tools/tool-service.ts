@@ -118,7 +118,7 @@ function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
 /** Combines values of the same time into one message; a repeated name starts another message. */
 function messagesOf(resource: string, values: readonly PushedValue[]): readonly Message[] {
   if (values.length > MAX_VALUES) {
-    const text = `${values.length} values are more than ${MAX_VALUES}; send them in several requests`
+    const text = `the request has ${values.length} values, more than ${MAX_VALUES}; send several requests`
     throw new AppError('TOO_LARGE', text)
   }
   const messages: Record<string, unknown>[] = []

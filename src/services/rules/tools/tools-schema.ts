@@ -79,7 +79,7 @@ export interface PlugOutcome extends Decoded<typeof PlugOutcomeSchema> {}
 
 /** Fields that direct a message, and so cannot be names of values. */
 const OWN_FIELDS: ReadonlySet<unknown> = new Set(['resource', 'timestamp'])
-const NOT_READ = Type.Optional(Type.Unknown({ description: 'sent by clients of the platform, and not read' }))
+const NOT_READ = Type.Optional(Type.Unknown({ description: 'sent by clients of the platform; ignored' }))
 
 const PushedValueSchema = closed(
   {
@@ -169,7 +169,7 @@ const TemplateRunSchema = closed(
     nodesRawData: Type.Optional(Type.Record(Text, AnyObject)),
     resourceMetaData: Type.Optional(
       Type.Record(Text, Type.Unknown(), {
-        description: 'of the resource, or by resource when every value is an object',
+        description: 'metadata of the resource, or by resource if every value is an object',
       }),
     ),
   },
@@ -225,7 +225,7 @@ const SimulationSchema = closed(
     metadata: Type.Optional(Type.Record(Text, AnyObject)),
     executeActuators: Type.Optional(
       Type.Boolean({
-        description: 'default false: what would change something outside is not called, and named in `simulated`',
+        description: 'default false: plugs with outside effects are not called, and are listed in `simulated`',
       }),
     ),
     seed: Type.Optional(Type.Integer()),
@@ -238,7 +238,9 @@ export const Simulation = checked(
   refined(SimulationSchema, (body) => {
     const { rule, template } = body as ReadSimulation
     if (rule !== undefined || template !== undefined) return []
-    return [{ at: '/rule', message: 'a rule is missing', suggestion: 'send it, or name a stored one as "template"' }]
+    return [
+      { at: '/rule', message: 'a rule is missing', suggestion: 'send it, or set "template" to a stored template' },
+    ]
   }),
   { subject: 'the simulation', ...ISSUE_TYPES },
 )

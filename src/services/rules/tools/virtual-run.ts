@@ -45,7 +45,7 @@ export function portsForCaller(ports: Ports, metadata: Readonly<Record<string, u
 function notHere(key: string): never {
   throw new AppError(
     'BINDING',
-    `vault.${key} is read by tasks alone, and not by calls of one plug, runs and simulations`,
+    `vault.${key} can only be read by tasks, not by single calls of plugs, runs and simulations`,
   )
 }
 

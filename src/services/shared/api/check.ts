@@ -18,10 +18,10 @@ import {
 } from '#kernel'
 import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
-/** most errors of a schema that are inspected; several may describe the same problem */
+/** maximum number of errors of a schema that are inspected; several may describe the same problem */
 const MAX_ERRORS = 1_000
 
-/** most characters shown of an unknown name */
+/** maximum number of characters shown of an unknown name */
 const MAX_NAME = 100
 
 const MAX_ISSUES = 100
@@ -214,11 +214,7 @@ function unknownName(name: string, known: readonly string[], taken: Set<string>)
     at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
     suggestion:
-      like !== undefined
-        ? `did you mean ${like}?`
-        : known.length === 0
-          ? 'leave it out'
-          : `known are ${known.join(', ')}`,
+      like !== undefined ? `did you mean ${like}?` : known.length === 0 ? 'omit it' : `known are ${known.join(', ')}`,
     // the path of a longer name is truncated, so no fix is possible
     fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }

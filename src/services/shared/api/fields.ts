@@ -112,7 +112,7 @@ export function nearestOf(value: unknown, words: readonly unknown[]): Fix | unde
 export const instant: TCodec<TSchema, number> = Type.Decode(
   refined(
     Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
-      description: 'ISO 8601, or epoch ms',
+      description: 'ISO 8601 or epoch ms',
     }),
     (value) =>
       isInstant(epochMs(value))
@@ -126,7 +126,7 @@ export function duration(description = 'ISO 8601 duration, or a short form such 
   return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {
     const ms = typeof value === 'string' ? msOf(value) : Number.NaN
     if (ms > 0 && ms <= TEN_YEARS_MS) return []
-    const suggestion = 'write for example PT5M, at most 3650 days'
+    const suggestion = 'write a duration such as PT5M, at most 3650 days'
     return [{ message: `${shown(value)} is not a duration`, suggestion }]
   })
 }

@@ -32,7 +32,7 @@ export function mayBeAttached(authorization: string | undefined): boolean {
 
 export function refusedPage(page: string): string {
   return (
-    `A page of another origin (${page.slice(0, 200)}) may not write with the key pair that this browser keeps; ` +
+    `A page of another origin (${page.slice(0, 200)}) may not write with the key pair stored by the browser; ` +
     'send the request from a page of this host, from a program, or with a bearer token'
   )
 }

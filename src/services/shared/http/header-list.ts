@@ -1,7 +1,7 @@
 /** Puts a list into a header as JSON: ASCII, truncated to what fits into a header. */
 import type { Json } from '#kernel'
 
-/** most characters; proxies accept headers of a few thousand */
+/** maximum number of characters; proxies accept headers of a few thousand */
 const MAX_CHARACTERS = 4_000
 
 export function headerOfList(list: readonly object[]): string | undefined {

@@ -82,7 +82,7 @@ export function parsePlain(text: string, levels = MAX_JSON_DEPTH): unknown {
 function readPlain(text: string, levels: number): { readonly value: unknown; readonly keys: number } {
   const keys = keysIn(text, levels)
   if (keys < 0) {
-    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
+    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; use fewer levels`)
   }
   try {
     return { value: JSON.parse(text), keys }
@@ -95,7 +95,11 @@ function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
   const issues = new Issues('NUMBER', MAX_ISSUES)
   for (const { steps, digits } of long) {
     const shown = shownDigits(digits)
-    issues.wrong(at('', ...steps), `${shown} has more digits than a number keeps`, `send it as a text: "${shown}"`)
+    issues.wrong(
+      at('', ...steps),
+      `${shown} has more digits than a number can represent`,
+      `send it as a text: "${shown}"`,
+    )
   }
   const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })

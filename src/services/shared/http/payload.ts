@@ -9,7 +9,7 @@ const SPACE = /[ \t\r\n]*/y
 const TEXT = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^\s,\]}]+/y
 
-/** most characters of a payload that parses within a few milliseconds */
+/** maximum number of characters of a payload that parses within a few milliseconds */
 const SHORT = 32_768
 
 /** A payload with its text. A long payload is parsed on demand. */

@@ -16,7 +16,7 @@ const PAGE = 10_000
 const MAX_READ = 1_000_000
 
 export interface ReaderOptions {
-  /** most samples; default 1,000,000 */
+  /** maximum number of samples; default 1,000,000 */
   readonly most?: number | undefined
   /** samples per read; default 10,000. More than the resources, which may all have a sample at the same time */
   readonly page?: number

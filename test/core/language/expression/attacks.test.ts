@@ -71,7 +71,7 @@ describe('an attack', () => {
     spent = cpuOf(() => tried(SPENDTHRIFT))
   })
 
-  it('may spend as much work as the measure, which spends all that it may', () => {
+  it('may do as much work as the reference, which uses the whole limit', () => {
     expect(() => evaluate(SPENDTHRIFT, values)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
@@ -80,7 +80,7 @@ describe('an attack', () => {
   })
 
   it.each(ATTACKS.map((text) => [text.length > 80 ? `${text.slice(0, 77)}...` : text, text]))(
-    'by %s reaches nothing and is little work',
+    'by %s has no effect and is little work',
     (_, text) => {
       let value: unknown
       expect(cpuOf(() => (value = tried(text)))).toBeLessThan(MOST * spent)
@@ -88,7 +88,7 @@ describe('an attack', () => {
     },
   )
 
-  it('leaves no trace in the machine', () => {
+  it('does not change the process', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined()
     expect(Object.keys(Object.prototype)).toEqual([])
   })

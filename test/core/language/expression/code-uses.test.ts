@@ -37,7 +37,7 @@ describe('what code reads', () => {
     expect(codeUses(code).map(({ root, segments }) => [root, ...segments].join('.'))).toEqual(paths)
   })
 
-  it('is checked when a rule is: a node that is not there is an error', () => {
+  it('is checked when a rule is: a node that does not exist is an error', () => {
     const { issues } = validateRule(ruleOf('nodes.door.state == "open"'), plugs)
     expect(issues.map(({ message }) => message).join()).toContain('unknown node "door"')
   })

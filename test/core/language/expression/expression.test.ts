@@ -195,7 +195,7 @@ describe('an expression', () => {
     expect(evaluate(text)).toEqual(value)
   })
 
-  it('has chance where the caller provides it, and the same numbers for the same draw', () => {
+  it('has random numbers if the caller provides them, equal for equal draws', () => {
     const { evaluate: run } = compileExpression('[Math.random(), Math.random()]', { chance: true })
     const drawn = () => run(() => undefined, 0, { random: () => 0.5 }) as readonly number[]
     expect(drawn()).toEqual(drawn())
@@ -285,7 +285,7 @@ describe('an expression', () => {
     ['[].reduce((a, b) => a)', 'empty list'],
     ['JSON.parse("{")', 'not valid JSON'],
     ['Object.keys(3)', 'not an object'],
-  ])('%s fails and says why: %s', (text, reason) => {
+  ])('%s fails and explains why: %s', (text, reason) => {
     expect(() => evaluate(text)).toThrow(
       expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(reason) as string }),
     )
@@ -296,7 +296,7 @@ describe('an expression', () => {
     ['1 +', 'column 4', 'ends too early'],
     ['a > 1) && (b', 'column 6', 'follows the end'],
     ['a = 3', 'column 1', 'compare with =='],
-    ['temperature > 25 && a++', 'column 21', 'only reads'],
+    ['temperature > 25 && a++', 'column 21', 'only read'],
     ['x => x', 'column 1', 'list.map'],
     ['list.forEach(x => x)', 'column 6', 'use map'],
     ['text.includess("x")', 'column 6', 'did you mean includes?'],
@@ -305,7 +305,7 @@ describe('an expression', () => {
     ['/a+/.test(text)', 'column 6', 'regular expression'],
     ['text.split(/a+/)', 'column 12', 'regular expression'],
     ['nodes.dice', 'column 1', 'nodes.dice.state'],
-    ['nodes[state].state', 'column 1', 'write the path out'],
+    ['nodes[state].state', 'column 1', 'write the path literally'],
     ['vault.KEY', 'column 1', 'secret'],
     ['"${vault.KEY}"', 'column 1', 'secret'],
     ['a > ${nodes..x}', 'column 5', 'empty step'],
@@ -322,27 +322,27 @@ describe('an expression', () => {
     ['temperature > 5 and no', 'column 17', 'write &&'],
     ['temperature > 5 OR no', 'column 17', 'write ||'],
     ['state is "on"', 'column 7', 'write x == y'],
-    ['between(hour(now), 21, 8)', 'column 1', 'never holds, since 21 is above 8'],
+    ['between(hour(now), 21, 8)', 'column 1', 'is never true, because 21 is above 8'],
     ['between(hour(now, "Europe/Brussels"), 21, 8)', 'column 1', 'write hour(...) >= 21 || hour(...) <= 8'],
     ['between(month(now), 11, 2)', 'column 1', 'write month(...) >= 11 || month(...) <= 2'],
     ['between(temperature, 5)', 'column 1', 'needs 3 arguments'],
     ['contains(...list)', 'column 1', 'needs 2 arguments'],
     ['hour()', 'column 1', 'hour(now)'],
-    ['hour(now, state)', 'column 1', 'write it out'],
+    ['hour(now, state)', 'column 1', 'write it literally'],
     ['hour(now, "Europe/Atlantis")', 'column 1', 'not a time zone'],
     ['weekday(now) == 1', 'column 1', '"Monday"'],
     ['weekday(now) in [0, 6]', 'column 1', '"Monday"'],
     ['hours(now) > 5', 'column 1', 'did you mean hour?'],
     ['now() > 5', 'column 1', 'without brackets'],
     ['/^${nodes.dice.state}$/.test(state)', 'column 3', 'new RegExp'],
-    ['nodes["${variables.limit}"].state', 'column 1', 'write the path out'],
-  ])('%j is refused at %s: %s', (text, place, hint) => {
+    ['nodes["${variables.limit}"].state', 'column 1', 'write the path literally'],
+  ])('%j is rejected at %s: %s', (text, place, hint) => {
     expect(() => compileExpression(text)).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
     expect(() => compileExpression(text)).toThrow(place)
     expect(() => compileExpression(text)).toThrow(hint)
   })
 
-  it('reports all that is wrong at once', () => {
+  it('reports all problems at once', () => {
     expect(() => compileExpression('a = 1, Math.random() + this')).toThrow(
       expect.objectContaining({ code: 'VALIDATION' }),
     )
@@ -403,7 +403,7 @@ describe('an expression', () => {
     expect(evaluate(text)).toBe(value)
   })
 
-  it('has no number of data that JSON could not hold', () => {
+  it('treats numbers that JSON cannot represent as unknown', () => {
     const big = { serial: 2 ** 60, inside: { serial: 2 ** 53 } }
     const uses = (text: string) =>
       compileExpression(text).evaluate(
@@ -425,8 +425,8 @@ describe('an expression', () => {
     ])
   })
 
-  it('draws chance only where it is compiled with it, whichever came first', () => {
+  it('has random numbers only if compiled with them, in any order', () => {
     expect(() => compileExpression('Math.random() + 1', { chance: true })).not.toThrow()
-    expect(() => compileExpression('Math.random() + 1')).toThrow('chance')
+    expect(() => compileExpression('Math.random() + 1')).toThrow('random numbers')
   })
 })

@@ -141,7 +141,7 @@ describe('a formula', () => {
     [{ '!=': ['on', { var: 'mode' }] }, { op: 'not', of: [{ from: 'streamdata', name: 'mode', is: 'on' }] }],
     [{ '==': [{ var: 'pump' }, true] }, { from: 'streamdata', name: 'pump', is: true }],
     [{ var: 'pump' }, { from: 'streamdata', name: 'pump', is: true }],
-  ])('of %j asks for a truth or a text', (condition, formula) => {
+  ])('of %j requests a truth or a text', (condition, formula) => {
     expect(conditionFormula(condition)).toEqual(formula)
   })
 
@@ -159,7 +159,7 @@ describe('a formula', () => {
     })
   })
 
-  it('is one of many in an object that is written out', () => {
+  it('may be one of several in an object literal', () => {
     expect(formulasOf('({ x: a * 2, y: 3 })', 'streamdata')).toEqual({
       x: { op: '*', of: [{ from: 'streamdata', name: 'a' }, 2] },
       y: 3,
@@ -190,7 +190,7 @@ describe('a condition that compares one number with one limit', () => {
     ['a != 5', 'TFT'],
     [{ '<=': [{ var: 'a' }, 5] }, 'TTF'],
     [{ '<': [5, { var: 'a' }] }, 'FFT'],
-  ])('says so of %j', (condition, states) => {
+  ])('reports it of %j', (condition, states) => {
     const expected = states.split('').map((state) => (state === 'T' ? 'True' : 'False'))
     expect(conditionSteps(condition)).toEqual({
       parameter: 'a',

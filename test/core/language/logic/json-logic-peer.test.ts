@@ -21,7 +21,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 const peer = (logic: unknown): unknown => jsonLogic.apply(logic as RulesLogic, sample)
 
-describe('JSON Logic beside json-logic-js', () => {
+describe('JSON Logic compared with json-logic-js', () => {
   const literal = fc.oneof(
     fc.constantFrom<unknown>(0, 1, -1, 2.5, '', '0', '1', 'a', '2 m', true, false, null, [], [1], ['a', 1]),
     fc.integer({ min: -5, max: 5 }),
@@ -108,7 +108,7 @@ describe('JSON Logic beside json-logic-js', () => {
     ),
   }))
 
-  it('returns the same answers on harmless logic', () => {
+  it('returns the same results for valid logic', () => {
     fc.assert(
       fc.property(expression, (logic) => {
         if (typeof logic === 'string') return
@@ -121,7 +121,7 @@ describe('JSON Logic beside json-logic-js', () => {
     )
   })
 
-  it('says the same inside of a loop', () => {
+  it('returns the same inside a loop', () => {
     const value = fc.oneof(
       literal,
       fc.double(),

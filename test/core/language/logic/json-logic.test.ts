@@ -68,7 +68,7 @@ describe('JSON Logic', () => {
     expect(seen).toEqual(['a', 'b', 'd'])
   })
 
-  it('names everything it reads once, and hands out the very same paths', () => {
+  it('lists all reads once, with identical path objects', () => {
     const compiled = compileLogic({
       and: [
         { var: 't' },
@@ -90,7 +90,7 @@ describe('JSON Logic', () => {
     })
   })
 
-  it('takes one whole placeholder for a var, inside loops too', () => {
+  it('accepts a placeholder instead of a var, even inside loops', () => {
     const logic = { filter: [[1, 2, 3], { '>': [{ var: '' }, '${variables.limit}'] }] }
     expect(compileLogic(logic).evaluate((path) => (path.root === 'variables' ? 2 : undefined))).toEqual([3])
   })
@@ -113,7 +113,7 @@ describe('JSON Logic', () => {
     [{ var: [{ var: 'a' }] }, '/var', /computed/],
     [{ var: '' }, '/var', /not a path/],
     [{ var: 'a..b' }, '/var', /not a path/],
-    [{ var: 'nodes.a' }, '/var', /what of the node/],
+    [{ var: 'nodes.a' }, '/var', /from the node/],
     [{ var: 'a["b' }, '/var', /never closed/],
     [{ '==': [1] }, '/==', /has 1 arguments/],
     [{ and: [] }, '/and', /has 0 arguments/],
@@ -122,8 +122,8 @@ describe('JSON Logic', () => {
     [{ '==': ['a ${task.TASK_ID}', 1] }, '/==/0', /mixes text/],
     [{ '==': ['$${task.TASK_ID}', 1] }, '/==/0', /mixes text/],
     [{ '==': ['${foo.x}', 1] }, '/==/0', /"foo" is not a place/],
-    ['temperature > 5', '', /a text is not logic/],
-  ])('%j is refused at %j', (logic, path, message) => {
+    ['temperature > 5', '', /a text is not a JSON Logic operation/],
+  ])('%j is rejected at %j', (logic, path, message) => {
     const error = thrown(() => compileLogic(logic))
     expect(error).toMatchObject({ code: 'VALIDATION', issues: [{ path }] })
     expect(messageOf(error)).toMatch(message)
@@ -131,7 +131,7 @@ describe('JSON Logic', () => {
 
   it('reports what would be allowed', () => {
     expect(messageOf(thrown(() => compileLogic({ fliter: [[], 1] })))).toMatch(
-      /did you mean "filter"\? allowed are var missing/,
+      /did you mean "filter"\? use one of var missing/,
     )
   })
 
@@ -150,7 +150,7 @@ describe('JSON Logic', () => {
     expect(run(logic, sample)).toEqual(expected)
   })
 
-  it('does not take data for logic', () => {
+  it('does not evaluate data as logic', () => {
     const hostile = { keys: [{ cat: ['t'] }, { var: 't' }], rule: { '+': [1, 2] }, name: 't' }
     expect(run({ missing: [{ var: 'keys' }] }, hostile)).toEqual(hostile.keys)
     expect(run({ missing_some: [1, { var: 'keys' }] }, hostile)).toEqual(hostile.keys)
@@ -207,7 +207,7 @@ describe('JSON Logic', () => {
     expect(run({ all: [{ var: 'items' }, { '===': [{ var: '' }, '${streamdata.deep}'] }] }, sample)).toBe(false)
   })
 
-  it('leaves no evaluation behind for the next one', () => {
+  it('does not leak one evaluation into the next', () => {
     const logic = compileLogic({ cat: [{ var: 'a' }, '-', { var: 'b' }] })
     const outer = logic.evaluate(({ segments }) =>
       segments[0] === 'a' ? logic.evaluate((path) => `inner ${path.segments.join('.')}`) : 'outer',
@@ -215,7 +215,7 @@ describe('JSON Logic', () => {
     expect(outer).toBe('inner a-inner b-outer')
   })
 
-  it('asks for a default only without a value', () => {
+  it('requests a default only without a value', () => {
     const logic = { cat: [{ var: ['a', { var: 'b' }] }] }
     const seen: string[] = []
     const value = compileLogic(logic).evaluate(({ segments }) => {
@@ -288,7 +288,7 @@ describe('JSON Logic', () => {
     [{ or: [{ var: ['gone', 7] }, 8] }, 7],
     [{ missing: ['gone'] }, ['gone']],
     [{ cat: ['a', { var: 'gone' }] }, 'a'],
-  ])('and still asks whether there is something: %j is %j', (logic, value) => {
+  ])('tests whether a value exists: %j is %j', (logic, value) => {
     expect(compileLogic(logic).evaluate(() => undefined)).toEqual(value)
   })
 })

@@ -35,7 +35,7 @@ describe('finding placeholders', () => {
     ])
   })
 
-  it('leaves out broken ones', () => {
+  it('omits broken ones', () => {
     expect(findBindings('${x.y} ${streamdata.a}')).toMatchObject([{ text: '${streamdata.a}' }])
   })
 

@@ -63,7 +63,7 @@ describe('a template', () => {
     expect(compileTemplate('{{n.x}}')).toMatchObject({ constant: false })
   })
 
-  it('says what it needs', () => {
+  it('states what it needs', () => {
     expect(compileTemplate('{{META.$.a}} ${vault.K}').needs).toEqual({
       taskMetadata: false,
       nodeMetadata: true,
@@ -72,7 +72,7 @@ describe('a template', () => {
     })
   })
 
-  it('that is broken is refused with all its problems', () => {
+  it('with errors is rejected with all its problems', () => {
     const error = thrown(() => compileTemplate('{{nope 1}} ${x.y} {{#if n.x}}'))
     expect(error).toMatchObject({ code: 'BINDING' })
     expect((error as { issues: unknown[] }).issues).toHaveLength(3)
@@ -119,7 +119,7 @@ describe('a template', () => {
     ).toBe('1700000 2700000 ')
   })
 
-  it('may have 10000 tags and no more', () => {
+  it('may have at most 10000 tags', () => {
     const zeros = compileTemplate('{{n.zero}}'.repeat(10_000))
     expect(zeros.render(scope)).toBe('0'.repeat(10_000))
     for (const tag of ['{{n.x}}', '{{! a }}', '{{#if n.x}}{{/if}}', '{{nope 1}}']) {
@@ -129,7 +129,7 @@ describe('a template', () => {
     }
   })
 
-  it('may have 100 branches and no more', () => {
+  it('may have at most 100 branches', () => {
     const chain = (length: number) => `{{#if n.no}}a${'{{else if n.no}}b'.repeat(length)}{{else}}c{{/if}}`
     expect(compileTemplate(chain(99)).render(scope)).toBe('c')
     expect(thrown(() => compileTemplate(chain(102)))).toMatchObject({ code: 'BINDING' })

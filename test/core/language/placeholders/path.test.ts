@@ -34,7 +34,7 @@ describe('a path', () => {
   it.each([
     ['', /is empty/],
     ['streams.x', /"streams" is not a place/],
-    ['nodes.a', /what of the node/],
+    ['nodes.a', /from the node/],
     ['nodes.a.rawdata.x', /no "rawdata"/],
     ['nodes.a.state.x', /no fields/],
     ['nodes..state', /empty step/],
@@ -53,7 +53,7 @@ describe('a path', () => {
     ['nodes.constructor.state', /reserved name/],
     ['nodes.a.rawData["prototype"]', /reserved name/],
     [`loop${'.a'.repeat(40)}`, /more than 32 steps/],
-  ])('%s is refused', (text, message) => {
+  ])('%s is rejected', (text, message) => {
     const result = parsePath(text)
     expect('fault' in result ? result.fault.message : result).toMatch(message)
   })

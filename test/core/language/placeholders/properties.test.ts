@@ -52,7 +52,7 @@ describe('properties', () => {
     expect(compileProperties({ when }, fields).constant).toEqual({ when })
   })
 
-  it('say what has to be fetched', () => {
+  it('state what has to be fetched', () => {
     const { needs } = compileProperties(
       {
         a: '${vault.K} ${vault.K} ${vault.L}',

@@ -56,7 +56,7 @@ describe('reading a path', () => {
     [['streamdata', '__proto__']],
     [['nodes', 'constructor', 'rawData']],
     [['variables', 'v', 'hasOwnProperty']],
-  ])('the list %j points nowhere', (parts) => {
+  ])('the list %j leads to nothing', (parts) => {
     expect(readParts(parts, scope)).toBeUndefined()
   })
 })

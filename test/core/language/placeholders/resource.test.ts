@@ -56,17 +56,17 @@ describe('a resource', () => {
   })
 
   it.each([
-    ['$nope', /"\$nope" stands for the variable "nope".*give variables.nope/],
-    ['$number', /"\$number" is 5, which names no resource/],
-    ['$empty', /names no resource/],
+    ['$nope', /"\$nope" stands for the variable "nope".*set variables.nope/],
+    ['$number', /"\$number" is 5, which is not a resource id/],
+    ['$empty', /is not a resource id/],
     ['META.$.nope', /"META.\$.nope" is not in the metadata.*which has parent, api/],
     ['META.$.broken', /percent-encoded/],
-    ['META.$.other', /names no resource; it should be a resource id/],
-    ['META.$.flag', /is true, which names no resource/],
+    ['META.$.other', /is not a resource id; it should be a resource id/],
+    ['META.$.flag', /is true, which is not a resource id/],
     ['META.$.plain.length', /is not in the metadata/],
     ['${variables.nope}', /variable "nope" has no value/],
     ['${?variables.nope}', /results in an empty id/],
-  ])('%s that leads nowhere is an error that says why', (text, message) => {
+  ])('%s that leads nowhere is an error that explains why', (text, message) => {
     const error = thrown(() => resolveResource(parseResource(text), scope))
     expect(error).toMatchObject({ code: 'RESOLUTION' })
     expect(messageOf(error)).toMatch(message)
@@ -90,7 +90,7 @@ describe('a resource', () => {
     ['${task.RESOURCE', 1],
     ['${vault.K}', 1],
     ['${loop.x}', 1],
-  ])('"%s" can never be resolved and is refused with %i problems', (text, count) => {
+  ])('"%s" can never be resolved and is rejected with %i problems', (text, count) => {
     const error = thrown(() => parseResource(text))
     expect(error).toMatchObject({ code: 'VALIDATION' })
     expect((error as { issues: unknown[] }).issues).toHaveLength(count)

@@ -96,7 +96,7 @@ describe('a value with placeholders', () => {
   it.each([
     ['${nodes.dice.rawData.valeu}', /node "dice" has no "valeu"; it has value, items.*did you mean "value"/],
     ['${nodes.other.rawData.x}', /node "other" has no result yet/],
-    ['${nodes.unsure.state}', /no certain state/],
+    ['${nodes.unsure.state}', /is unknown/],
     ['${nodes.dice.rawData.text.length}', /node "dice".text is a string and has no "length"/],
     ['${nodes.dice.rawData.items[9]}', /is a list of 2/],
     ['${streamdata.humidity}', /no current message has the value "humidity"/],
@@ -105,14 +105,14 @@ describe('a value with placeholders', () => {
     ['${vault.NOPE}', /secret "NOPE" does not exist/],
     ['${task.resource.meta.town}', /the metadata has no "town"; it has city, location/],
     ['${nodes.dice.rawData.toString}', /has no "toString"/],
-  ])('%s without a value is an error that says what there is', (text, message) => {
+  ])('%s without a value is an error that states what there is', (text, message) => {
     const error = thrown(() => compileValue({ p: text }).evaluate(scope))
     expect(error).toMatchObject({ code: 'BINDING' })
     expect(messageOf(error)).toMatch(message)
     expect((error as AppError).issues).toMatchObject([{ path: '/p', type: 'BINDING' }])
   })
 
-  it('does not tell what has no value among what there is: a task that comes back does not have it', () => {
+  it('does not list nodes without a value as available', () => {
     const withGap = fakeScope({ nodes: { dice: { gap: undefined, value: 3 } } })
     const error = thrown(() => compileValue('${nodes.dice.rawData.none}').evaluate(withGap))
     expect(messageOf(error)).toContain('node "dice" has no "none"; it has value;')
@@ -139,7 +139,7 @@ describe('a value with placeholders', () => {
     ])
   })
 
-  it('is refused when it nests too deeply', () => {
+  it('is rejected when it nests too deeply', () => {
     let value: unknown = 'x'
     for (let i = 0; i < 5000; i++) value = [value]
     expect(thrown(() => compileValue(value))).toMatchObject({ code: 'BINDING' })
@@ -195,7 +195,7 @@ describe('a value with placeholders', () => {
     fc.array(fragments, { maxLength: 14 }).map((parts) => parts.join('')),
   )
 
-  it('throws nothing but coded errors, whatever the text', () => {
+  it('throws only coded errors for any text', () => {
     fc.assert(
       fc.property(texts, fc.boolean(), (text, template) => {
         try {
@@ -251,7 +251,7 @@ describe('a value with placeholders', () => {
   })
 
   it.each(['${', '${a["', '${a[\'${a["', '\\', '\\\\${', '{{', '{{#each a}}', '{{a "', '${a[${'])(
-    'of nothing but %s is work in proportion to its length',
+    'of only %s takes time proportional to its length',
     (unit) => {
       const compile = (count: number) => {
         try {

@@ -177,28 +177,28 @@ describe('code that is more than an expression', () => {
     ['temperature >', 'column 14'],
     ['let x = 1;\nlet y = ;\nreturn y', 'line 2, column 9'],
     ['let x = 1', 'no value'],
-    ['t = 5', 'only reads'],
+    ['t = 5', 'only read'],
     ['let x = list; x.contains(3)', 'write includes'],
     ['let x = t; !x in list', 'write !(x in list)'],
     ['let d = weekday(now); d; weekday(now) == 6', '"Monday"'],
-    ['let z = s; hour(now, z)', 'write it out'],
+    ['let z = s; hour(now, z)', 'write it literally'],
     ['let x = 1; return hours(x)', 'did you mean hour?'],
     ['let r = /^${nodes.dice.state}/; r.test(s)', 'new RegExp'],
     ['let x = 1; console.trace(x); x', '"console.trace"'],
     ['let x = 1; t = x; return t', '"t" is assigned to'],
     ['return vault.KEY', 'secret'],
     ['return nodes', 'alone is not a value'],
-    ['return nodes[s].state', 'computes what it reads'],
+    ['return nodes[s].state', 'computes the path that it reads'],
     ['let x; return foo(x)', 'unknown function "foo"'],
     ['return s.inclues("o")', 'unknown method "inclues"'],
     ['return Math.mxa(1)', '"Math.mxa"'],
     ['return await t', 'column'],
-    ['return (async () => 1)()', 'answers at once'],
+    ['return (async () => 1)()', 'must return at once'],
     ['function (x) { return x }', 'function'],
     ['const { a, ...rest } = deep; return rest', 'name the fields'],
     ['return "${vault.KEY}"', 'secret'],
     ['return __proto__', 'not data'],
-  ])('refuses %s when it is checked: %s', (text, part) => {
+  ])('rejects %s when it is checked: %s', (text, part) => {
     expect(() => compileCode(text, fence)).toThrow(
       expect.objectContaining({ code: 'VALIDATION', message: expect.stringContaining(part) as string }),
     )
@@ -232,11 +232,11 @@ describe('code that is more than an expression', () => {
     expect([await compiled.evaluate(lookup, 0, around), await compiled.evaluate(lookup, 0, around)]).toEqual([1, 1])
   })
 
-  it('stays in the fast lane where that is enough, and answers at once there', () => {
+  it('uses the expression evaluator if that suffices, and must return at once there', () => {
     expect(compileCode('t > 5 && list.some(x => x > 2)', fence).evaluate(lookup, 0, around)).toBe(true)
   })
 
-  it('answers at once in the fence too, but while that is loaded', async () => {
+  it('must return at once in the sandbox too, except while it loads', async () => {
     const mine = new Sandbox()
     const compiled = compileCode('return t', mine)
     const first = compiled.evaluate(lookup, 0, around)
@@ -283,13 +283,13 @@ describe('console and chance', () => {
     expect((await logged('console.log("here"); return gone + 1')).lines).toEqual(['INFO here'])
   })
 
-  it('bounds the lines and says how many are left out', async () => {
+  it('bounds the lines and reports how many are omitted', async () => {
     const { lines } = await logged('for (let i = 0; i < 150; i++) console.log(i); true')
     expect(lines).toHaveLength(101)
     expect(lines.at(-1)).toBe('WARN 50 more lines are left out, 100 are kept of one call')
   })
 
-  it('draws the same numbers for the same draw of the task, in both lanes', async () => {
+  it('draws the same random numbers in both evaluators', async () => {
     const text = '[Math.random(), list.map(x => Math.floor(x * Math.random())), Math.random()]'
     const numbers = await valueOf(text)
     expect(numbers).toEqual(await valueOf(text))
@@ -313,7 +313,7 @@ describe('console and chance', () => {
   })
 })
 
-describe('both lanes', () => {
+describe('both evaluators', () => {
   const leaf = fc.constantFrom(
     't',
     's',
@@ -349,7 +349,7 @@ describe('both lanes', () => {
     ),
   }))
 
-  it('give the same value, and miss the same values, wherever both have one', async () => {
+  it('return the same values, and report the same missing values', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(tree, fc.boolean(), async (given, inList) => {

@@ -58,7 +58,7 @@ describe('statements without a return', () => {
     ['t > 5; t < 30', 'column 8', 'join two with &&'],
     ['let a = t\na > 5\na < 30', 'line 2, column 1', 'join conditions with &&'],
     ['let a = t; a between 5 and 30', 'column 14', 'write between(x, low, high)'],
-  ])('%s are refused at %s: %s', (text, place, reason) => {
+  ])('%s are rejected at %s: %s', (text, place, reason) => {
     expect(() => compileCode(text, fence)).toThrow(place)
     expect(() => compileCode(text, fence)).toThrow(reason)
   })

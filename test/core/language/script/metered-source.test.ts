@@ -83,12 +83,12 @@ describe('a script with meters', () => {
   it.each([
     ['with (options) { n }', 'with'],
     ['const { a, ...rest } = options', 'rest of an object'],
-    ['const a = []; [a.length] = ["5"]', 'take a value apart'],
-    ['const a = []; for (a.length of ["5"]);', 'take a value apart'],
-    ['class A { #x = 1; f() { this.#x++ } }', 'in one go'],
+    ['const a = []; [a.length] = ["5"]', 'destructuring'],
+    ['const a = []; for (a.length of ["5"]);', 'destructuring'],
+    ['class A { #x = 1; f() { this.#x++ } }', 'combined assignment'],
     ['async function f({ a }) {}', 'parameters of an async function'],
-    ['}); (function () {', 'goes on behind it'],
-  ])('refuses %s, which nothing can count', (body, text) => {
+    ['}); (function () {', 'continues after it'],
+  ])('rejects %s, which nothing can count', (body, text) => {
     expect(() => compileScript(body)).toThrow(text)
   })
 })

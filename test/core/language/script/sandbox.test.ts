@@ -23,7 +23,7 @@ async function outcome(source: string, by = fence): Promise<string> {
 }
 
 // Holds SANDBOX-1 to SANDBOX-3, METER-1 to METER-4
-describe('the fence around scripts', () => {
+describe('the sandbox of scripts', () => {
   it.each(some(ENDLESS_SCRIPTS))('ends %s at a limit', async (source) => {
     expect(await outcome(source)).toBe('TOO_LARGE')
   })
@@ -86,7 +86,7 @@ describe('the fence around scripts', () => {
       'async function g() { for (;;); } new Array(3e5).fill(1).forEach(() => g())',
       'for (;;) try { for (;;) "a".repeat(1e6) } catch {}',
     ]),
-  )('ends %s by its counts before it is very much work', async (attack) => {
+  )('ends %s by its counters early', async (attack) => {
     const begun = cpuMs()
     const times = () => (cpuMs() - begun) / shortSteps
     // ends what its counts do not
@@ -99,7 +99,7 @@ describe('the fence around scripts', () => {
     ['(async function f() { for (;;) try { await 1 } catch {} })()'],
     ['(async function f() { for (;;) try { for (;;) try { await 1 } finally { continue } } catch {} })()'],
     ['const p = Promise.resolve(1); (function f() { p.then(f); p.then(f) })()'],
-  ])('ends %s, for which no caller waits', async (source) => {
+  ])('ends %s, even without a waiting caller', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
@@ -107,7 +107,7 @@ describe('the fence around scripts', () => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
-  it('has nothing of the machine inside', async () => {
+  it('cannot access the machine', async () => {
     const { value } = await run('return { names: Object.getOwnPropertyNames(globalThis) }')
     const names = (value as { names: string[] }).names
     for (const name of [
@@ -134,7 +134,7 @@ describe('the fence around scripts', () => {
     expect(({} as Record<string, unknown>)['left']).toBeUndefined()
   })
 
-  it('knows no zone and no clock but the one that it is given', async () => {
+  it('has only the zone and the clock that it receives', async () => {
     expect(
       await outcome(
         'return { z: new Date(0).getTimezoneOffset(), h: new Date(0).getHours(), n: Date.now(), s: Date() }',
@@ -163,7 +163,7 @@ describe('the fence around scripts', () => {
     expect(lines).toEqual(['INFO a [1]', 'ERROR b'])
   })
 
-  it('loads another interpreter for what waited while the first one broke', async () => {
+  it('loads another interpreter for waiting runs when the first one fails', async () => {
     const mine = new Sandbox()
     const input = { now: 0, seed: 0 }
     const [broken, fine] = await Promise.allSettled([mine.run('for (;;);', input), mine.run('return 1', input)])
@@ -171,14 +171,14 @@ describe('the fence around scripts', () => {
     expect(fine).toMatchObject({ status: 'fulfilled', value: { value: 1 } })
   })
 
-  it('stops sooner when a clock of the host says so', async () => {
+  it('stops sooner when a clock of the host reports it', async () => {
     let asked = 0
     const slow = new Sandbox(() => 600 * asked++)
     await expect(slow.run('for (;;);', { now: 0, seed: 0 })).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect(asked).toBeLessThan(5)
   })
 
-  it('does ordinary work', async () => {
+  it('runs ordinary code', async () => {
     const source = `
       const list = []
       for (let i = 0; i < 20000; i++) list.push({ i, word: 'w' + (i % 7) })

@@ -16,7 +16,7 @@ const ZONES = [
 ]
 
 describe('what is known of a time zone around a time', () => {
-  it.each(ZONES)('is what the calendar of %s says', (zone) => {
+  it.each(ZONES)('agrees with the calendar of %s', (zone) => {
     const spanAt = zoneOffsets(zone)
     const format = zoneFormat(zone)
     fc.assert(

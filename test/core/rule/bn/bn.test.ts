@@ -141,9 +141,9 @@ describe('reading', () => {
     [
       'halves that agree',
       [0, 0, 0, 1, 1, 1, 1, 1],
-      'TABLE /posterior/0/function/7 the table of "g" has for both states the probability 1',
+      'TABLE /posterior/0/function/7 the table of "g" has the same probability for both states, 1',
     ],
-  ])('a table with %s is refused', (_name, functions, message) => {
+  ])('a table with %s is rejected', (_name, functions, message) => {
     expect(fromBn(bn(...functions)).graph).toBeUndefined()
     expect(messages(bn(...functions))).toEqual([message])
   })
@@ -181,7 +181,7 @@ describe('reading', () => {
       'TABLE /posterior/1 the node "g" has two tables',
     ],
     ['a broken shape', { nodes: [{ name: 'a' }], posterior: [] }, 'TYPE /nodes/0/states node "a" has no "states"'],
-  ])('%s is refused', (_name, graph, message) => {
+  ])('%s is rejected', (_name, graph, message) => {
     expect(messages(graph)).toEqual([message])
   })
 
@@ -217,7 +217,7 @@ describe('reading', () => {
     expect(fromBn(graph).graph?.relations?.[0]).toMatchObject({ type: 'GENERAL', combinations: { length: 8 } })
   })
 
-  it('gates may call their states as they like, in either order', () => {
+  it('gates may have any state names, in either order', () => {
     const graph: BnGraph = {
       nodes: [
         node('a'),
@@ -279,7 +279,7 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  it('a table with too many numbers is refused', () => {
+  it('a table with too many numbers is rejected', () => {
     const sensors = Array.from({ length: 20 }, (_, i) => ({ label: `d${i}`, name: 'dice' }))
     const parentLabels = sensors.map(({ label }) => label)
     const { bn, issues } = toBn(
@@ -293,7 +293,7 @@ describe('writing', () => {
     expect(issues).toEqual([expect.objectContaining({ type: 'TOO_LARGE', path: '/relations/0' })])
   })
 
-  it('a row that does not fit is refused', () => {
+  it('a row that does not fit is rejected', () => {
     const sensors = [{ label: 'a', name: 'dice' }]
     const rule: RuleGraph = {
       sensors,

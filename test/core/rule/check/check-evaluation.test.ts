@@ -38,7 +38,7 @@ describe('a rule is named', () => {
     [
       'for several sensors of one message behind one destination',
       rule({ triggers: [fires({ sourceLabel: 'a' }), fires({ sourceLabel: 'b' })] }),
-      'INFO /triggers/0: "note" follows "a", "b", which one input may run: it fires at most once for it, after all of them have answered, not for each answer',
+      'INFO /triggers/0: "note" follows "a", "b", which a single input may run: it fires at most once for that input, after all of them have finished, and not for each result',
     ],
     [
       'for a relation that one of several sensors decides',
@@ -66,7 +66,7 @@ describe('a rule is named', () => {
           }),
         ],
       }),
-      'INFO /triggers/0/invocationPolicy: trigger "a" -> "note": a change within the cool-down is lost',
+      'INFO /triggers/0/invocationPolicy: trigger "a" -> "note": a change during the cool-down is lost',
     ],
   ])('%s', (_, tested, text) => {
     const issues = found(tested)

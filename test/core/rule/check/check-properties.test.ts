@@ -24,15 +24,15 @@ describe('properties that a plug cannot prepare', () => {
     [{ a: 10 }, ['/sensors/0/properties: sensor "s": 10 and 1 are more than 10']],
     [{ a: -1 }, ['/sensors/0/properties: sensor "s": below nothing']],
     [{ a: 1 }, []],
-  ])('are refused with their node when the rule is checked: %j', (properties, expected) => {
+  ])('are rejected with their node when the rule is checked: %j', (properties, expected) => {
     expect(problems(properties)).toEqual(expected)
   })
 
-  it('are left to the run when one of them is known only there', () => {
+  it('are checked at run time if one of them is known only then', () => {
     expect(problems({ a: 99, b: '${streamdata.b}' })).toEqual([])
   })
 
-  it('are not asked about when something else is wrong with them already', () => {
+  it('are not checked again when they already have a problem', () => {
     expect(problems({ a: 'many', b: 99 })).toHaveLength(1)
     const { issues } = validateTemplate({ name: 't', sensors: sensors({ b: 99 }) }, plugs)
     expect(issues.filter(({ severity }) => severity === 'ERROR')).toEqual([])

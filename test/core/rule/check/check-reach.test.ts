@@ -33,7 +33,7 @@ describe('rows that can never hold', () => {
       ],
     ]
     expect(warnings(both, top)).toEqual([
-      '/relations/1/combinations/0: relation "top": ["TRUE","Tails"] can never hold, because the gates above exclude it; leave the row out, or change a gate above',
+      '/relations/1/combinations/0: relation "top": ["TRUE","Tails"] can never hold, because the gates above exclude it; omit the row, or change a gate above',
     ])
   })
 
@@ -109,7 +109,7 @@ describe('gates that never change', () => {
     expect(growth(check, 1000, 10)).toBeLessThan(30)
   })
 
-  it('gates at the limit are looked at while there is work left for the rule', () => {
+  it('gates at the limit are read while there is work left for the rule', () => {
     const sensors = Array.from({ length: 12 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
     const parentLabels = sensors.map(({ label }) => label)
     const check = (count: number) => {

@@ -155,17 +155,17 @@ describe('a change from * that', () => {
     expect(found({ resetObservations: false })).toEqual([])
   })
 
-  it('says what to write instead', () => {
+  it('states what to write instead', () => {
     const [issue] = validateRule(rule(reactive), plugs).issues
     expect(issue?.message).toBe(
-      'trigger "hot" -> "note" fires whenever a run finds "Above", whether it changed or not, because the run first clears the state that "*" is compared with',
+      'trigger "hot" -> "note" fires whenever a run finds "Above", changed or not, because each run first clears the state with which "*" is compared',
     )
     expect(issue?.suggestion).toBe(
-      'write "begins": ["Above"] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that',
+      'write "begins": ["Above"] instead of stateChangeTrigger, or set stateFrom, which is compared with the state before the reset',
     )
     const anyChange = rule(reactive, {
       triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }],
     })
-    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with its own "begins"')
+    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with "begins" for each set')
   })
 })

@@ -7,7 +7,7 @@ describe('a report', () => {
     expect(new Report().suggest('thermometre', [...names, 'thermometer'], 'nodes')).toBe('did you mean "thermometer"?')
   })
 
-  it('lists what there is when nothing is close', () => {
+  it('lists all names if none is similar', () => {
     expect(new Report().suggest('xyz', 'abcdefghij', 'nodes')).toBe(
       'the nodes are "a", "b", "c", "d", "e", "f", "g", "h" ...',
     )

@@ -69,7 +69,7 @@ describe.each<Way>(['in rows', 'in full', 'saved at each step'])('a late reading
     })
   })
 
-  it('is handed to calls until one answers, and to no other', async () => {
+  it('is passed to calls until one succeeds', async () => {
     const steps: Step[] = [
       [100, { v: 1 }],
       [50, { v: 2 }],
@@ -82,7 +82,7 @@ describe.each<Way>(['in rows', 'in full', 'saved at each step'])('a late reading
     expect(seen).toEqual([[], [], [], [], [2, 4], [2, 4]])
   })
 
-  it('is taken by itself where the rule takes late readings', async () => {
+  it('is taken on its own where the rule takes late readings', async () => {
     const steps: Step[] = [
       [300, { v: 4 }],
       [200, { v: 2 }],

@@ -83,7 +83,7 @@ async function begun(tested: Rule, from = T + 120 * MINUTE, options: Partial<Cre
   }
 }
 
-describe('a message that comes again', () => {
+describe('a repeated message', () => {
   const summed = rule(
     [sensor('sum', 'windowStats', { value: 't', statistic: 'sum', samples: 10, upperLimit: 1000 })],
     [fires('sum', {})],
@@ -97,7 +97,7 @@ describe('a message that comes again', () => {
     expect(task.info().invocationCount).toBe(1)
   })
 
-  it('is known after a restart, whatever the order of its values', async () => {
+  it('is recognized after a restart, in any order of its values', async () => {
     const task = await begun(summed)
     task.send(0, { t: 20, u: { a: 1, b: [2] } })
     await task.restart()
@@ -120,7 +120,7 @@ describe('a message that comes again', () => {
 
   const both = [false, true].flatMap((runs) => [false, true].map((isRestarted) => [runs, isRestarted] as const))
   it.each(both)(
-    'brings no value back that another of its time replaced (runs: %s, restarted: %s)',
+    'does not restore a value that another message of the same time replaced (runs: %s, restarted: %s)',
     async (...given) => {
       const [runs, isRestarted] = given
       const hum = sensor('hum', 'condition', { condition: 'w == 4' })
@@ -142,7 +142,7 @@ describe('a message that comes again', () => {
     expect(task.node('sum').rawData).toMatchObject({ sum: 50, count: 2 })
   })
 
-  it('is another reading when nothing says when it was measured', async () => {
+  it('is another reading without a time of measurement', async () => {
     const task = await begun(summed)
     task.send(undefined, { t: 20 })
     task.send(undefined, { t: 20 })
@@ -155,7 +155,7 @@ describe('a message that comes again', () => {
     ['drop', 'take', 40],
     ['take', undefined, 40],
     ['take', 'drop', 20],
-  ] as const)('is taken as the engine (%s) says, or its task (%s)', async (duplicates, own, sum) => {
+  ] as const)('is handled as set in the engine (%s) or the task (%s)', async (duplicates, own, sum) => {
     const settings = own === undefined ? {} : { duplicates: own }
     const task = await begun({ ...summed, task: { type: 'reactive', ...settings } }, undefined, { duplicates })
     task.send(0, { t: 20 })
@@ -166,7 +166,7 @@ describe('a message that comes again', () => {
 })
 
 // Holds READING-1
-describe('a reading that comes after a newer one', () => {
+describe('a reading that arrives after a newer one', () => {
   const watched = [fires('hot', { stateChangeTrigger: { stateFrom: 'Above', stateTo: 'Below' } })]
 
   it('does not become the state', async () => {
@@ -179,21 +179,21 @@ describe('a reading that comes after a newer one', () => {
     expect(task.counts()).toEqual({ late: 1, duplicate: 0, skewed: 0 })
   })
 
-  it('is taken where the task wants it, at the time of the task', async () => {
+  it('is processed if the task is set to, at the time of the task', async () => {
     const task = await begun(rule([hot], watched, { late: 'take' }))
     task.send(1, { t: 15 })
     task.send(-1, { t: 5 })
     expect(task.fired).toEqual(['1 Below'])
   })
 
-  it('is not late for a task that goes by arrival', async () => {
+  it('is not late for a task that uses the time of arrival', async () => {
     const task = await begun(rule([hot], watched, { time: 'arrival' }))
     task.send(1, { t: 15 })
     task.send(-1, { t: 5 })
     expect(task.fired).toEqual(['120 Below'])
   })
 
-  it('is late for its own sensor alone', async () => {
+  it('is late only for its own sensor', async () => {
     const wet = sensor('wet', 'streamingDataSensor', { parameter: 'u', threshold: 10 })
     const task = await begun(rule([hot, wet], [fires('wet', { statesTrigger: ['Above'] })]))
     task.send(2, { t: 5 })
@@ -202,7 +202,7 @@ describe('a reading that comes after a newer one', () => {
     expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed: 1 })
   })
 
-  it('replaces no newer value, and fills in what is not there', async () => {
+  it('replaces no newer value, and fills in what does not exist', async () => {
     const both = sensor('both', 'condition', { condition: 't > 10 && u > 10 && w > 0' })
     const task = await begun(rule([both], [fires('both', { statesTrigger: ['True'] })]))
     task.send(2, { t: 15, w: 1 })
@@ -212,7 +212,7 @@ describe('a reading that comes after a newer one', () => {
     expect(task.fired).toEqual(['2.1 True'])
   })
 
-  it('is reported in the log when ten come in a row', async () => {
+  it('is logged after ten in a row', async () => {
     const clock = new VirtualClock(T)
     const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
     const logs: string[] = []
@@ -221,12 +221,12 @@ describe('a reading that comes after a newer one', () => {
     engine.receive({ resource: 'r', timestamp: T, t: 1 })
     for (let i = 1; i <= 12; i++) engine.receive({ resource: 'r', timestamp: T - 3_600_000 + i, t: i })
     expect(logs).toHaveLength(1)
-    expect(logs[0]).toContain('the clock of r may have gone back by 3599.99 s')
+    expect(logs[0]).toContain('the clock of r may have been set back by 3599.99 s')
     await engine.close()
   })
 })
 
-describe('a reading that comes again after newer ones', () => {
+describe('a reading that is repeated after newer ones', () => {
   const counted = sensor('counted', 'windowStats', { value: 't', statistic: 'sum', samples: 99, upperLimit: 1000 })
   const cases = [
     { late: 'take' },
@@ -237,7 +237,7 @@ describe('a reading that comes again after newer ones', () => {
   const all = cases.flatMap((settings) => [false, true].map((isRestarted) => [settings, isRestarted] as const))
 
   // Holds RECENT-1
-  it.each(all)('is known where late ones are taken (%j, restarted: %s)', async (settings, isRestarted) => {
+  it.each(all)('is recognized if late readings are accepted (%j, restarted: %s)', async (settings, isRestarted) => {
     const task = await begun(rule([counted, hot], [fires('counted', {})], settings))
     for (const minute of [1, 3, 2]) {
       task.send(minute, { t: minute })
@@ -254,7 +254,7 @@ describe('a reading that comes again after newer ones', () => {
     expect(seen()).toEqual([known, known, 7 - known])
   })
 
-  it('is known as one of the last thousand of its resource', async () => {
+  it('is recognized among the last thousand of its resource', async () => {
     const task = await begun(rule([counted, { ...hot, resource: 's' }], [], { late: 'take' }))
     for (let i = 1; i <= 1001; i++) task.send(i, { t: 1 })
     task.send(2, { t: 1 })
@@ -292,7 +292,7 @@ describe('a reading that comes again after newer ones', () => {
   })
 })
 
-describe('keys that do not count', () => {
+describe('ignored keys', () => {
   it.each([{}, { late: 'take' }, { late: { reorder: '30s' } }] as const)(
     'may be all of them (%j)',
     async (settings) => {
@@ -308,7 +308,7 @@ describe('keys that do not count', () => {
     },
   )
 
-  it('are known with a message that waits, over a restart', async () => {
+  it('are ignored in a waiting message across a restart', async () => {
     const task = await begun(rule([hot], [fires('hot', {})], { late: { reorder: '30s' } }))
     for (const receivedAt of [1, 2]) {
       const message = { resource: 'r', timestamp: T, t: 15, receivedAt }
@@ -336,7 +336,7 @@ describe('keys that do not count', () => {
   })
 })
 
-describe('a reading that is not taken in its order', () => {
+describe('a reading out of order', () => {
   it('is counted for its task, in its explanations, and for the whole engine', async () => {
     const task = await begun(rule([hot, { ...hot, label: 'other', resource: 's' }], [fires('hot', {})]))
     task.send(2, { t: 15 })
@@ -348,7 +348,7 @@ describe('a reading that is not taken in its order', () => {
     expect([task.counts(), task.explained(), task.engineCounts()]).toEqual([counts, counts, counts])
   })
 
-  it.each([false, true])('is taken once the task forgets what came before (restarted: %s)', async (isRestarted) => {
+  it.each([false, true])('is accepted once the task is resynced (restarted: %s)', async (isRestarted) => {
     const task = await begun(rule([hot], [fires('hot', {})]))
     task.send(60, { t: 15 })
     task.send(1, { t: 5 })
@@ -361,7 +361,7 @@ describe('a reading that is not taken in its order', () => {
     expect(task.counts()).toEqual({ late: 2, duplicate: 1, skewed: 1 })
   })
 
-  it('leads to one warning when some messages of its resource have no timestamp', async () => {
+  it('leads to one warning when messages of its resource have no timestamp', async () => {
     const clock = new VirtualClock(T)
     const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
     const logs: string[] = []
@@ -371,13 +371,13 @@ describe('a reading that is not taken in its order', () => {
       engine.receive({ resource: 'r', timestamp: T - 10 + i, t: i })
       engine.receive({ resource: 'r', t: i })
     }
-    expect(logs).toEqual([expect.stringContaining('some messages of r have a timestamp and some have none')])
+    expect(logs).toEqual([expect.stringContaining('messages of r arrive both with and without a timestamp')])
     await engine.close()
   })
 })
 
 describe('the time of a task is that of its readings', () => {
-  it('when they come two hours late in one burst', async () => {
+  it('when they arrive two hours late in one burst', async () => {
     const holds = sensor('long', 'holdsFor', { condition: 't > 10', duration: '5m' })
     const triggers = [
       fires('long', { statesTrigger: ['Holds'], invocationPolicy: 100_000 }),
@@ -396,7 +396,7 @@ describe('the time of a task is that of its readings', () => {
     [fires('quiet', { statesTrigger: ['No Data'] }), fires('quiet', { statesTrigger: ['Data'] })],
   )
 
-  it('and a silence between two of them is found when the second comes', async () => {
+  it('and a silence between two readings is found when the second arrives', async () => {
     const task = await begun(silence)
     task.send(0, { t: 1 })
     task.after(10)
@@ -404,7 +404,7 @@ describe('the time of a task is that of its readings', () => {
     expect(task.fired).toEqual(['0 Data', '1 No Data', '5 Data'])
   })
 
-  it('and a silence after the last is found when the clock has gone on as long', async () => {
+  it('and a silence after the last reading is found when the clock has advanced that far', async () => {
     const task = await begun(silence)
     task.send(0, { t: 1 })
     task.after(MINUTE - 1)
@@ -413,7 +413,7 @@ describe('the time of a task is that of its readings', () => {
     expect(task.fired).toEqual(['0 Data', '1 No Data'])
   })
 
-  it('also over a restart', async () => {
+  it('across a restart', async () => {
     const task = await begun(silence)
     task.send(0, { t: 1 })
     await task.restart()
@@ -424,7 +424,7 @@ describe('the time of a task is that of its readings', () => {
     expect(task.fired).toEqual(['0 Data', '1 No Data'])
   })
 
-  it('and an observation expires as long after it was made', async () => {
+  it('and an observation expires relative to its own time', async () => {
     const tested = rule([{ ...hot, evictionTime: 30_000 }], [fires('hot', { statesTrigger: ['Above'] })])
     const task = await begun(tested)
     task.send(0, { t: 15 })
@@ -436,7 +436,7 @@ describe('the time of a task is that of its readings', () => {
 })
 
 // Holds IDLE-1, IDLE-2
-describe('what a message says that runs nothing', () => {
+describe('a message that runs nothing', () => {
   const dry = sensor('dry', 'condition', { condition: 'u == 0' }, { resource: 's' })
   const quiet = sensor('quiet', 'noDataFor', { duration: '60s' })
   const asked = rule(
@@ -451,7 +451,7 @@ describe('what a message says that runs nothing', () => {
 
   it.each([
     ['is there for a timer of a later time', [r(0), s(0.5)], ['1 True'], 0],
-    ['is not there for a timer of its time or before', [r(0), s(1), s(2), s(1.5)], [], 0],
+    ['does not exist for a timer of its time or before', [r(0), s(1), s(2), s(1.5)], [], 0],
     ['is there for the next reading', [r(0), s(2), r(1.5)], ['2.5 True'], 0],
     ['counts when it comes behind the time of the task', [r(0), r(0.2), s(0.1)], [], 1],
     ['counts when it is there for an earlier reading', [s(0.5), r(0)], ['1 True'], 1],
@@ -468,7 +468,7 @@ describe('what a message says that runs nothing', () => {
 })
 
 describe('readings that are put in order', () => {
-  it('come before a timer of a later time, also the ones that wait behind one that runs nothing', async () => {
+  it('precede a later timer, even behind a message that runs nothing', async () => {
     const task: TaskSettings = { type: 'periodic', frequency: 2.3 * MINUTE, late: { reorder: '2m' } }
     const kept = { ...hot, evictionTime: MINUTE }
     const begins = await begun(rule([kept], [fires('hot', { statesTrigger: ['Below'] })], task), T)

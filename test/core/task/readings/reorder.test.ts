@@ -10,7 +10,7 @@ const names = (list: readonly WaitingReading[]) => list.map(({ input }) => input
 
 describe('readings that wait', () => {
   // Holds INORDER-1
-  it('are taken in the order of their times, equal ones as they came', () => {
+  it('are processed in order of time, equal ones in order of arrival', () => {
     const waiting = new Reordering(100, () => 0)
     for (const one of [held(30, 31), held(10, 32, 'a'), held(20, 33), held(10, 34, 'b')]) waiting.hold(one)
     expect(waiting.earliest).toBe(110)
@@ -19,7 +19,7 @@ describe('readings that wait', () => {
     expect(waiting.earliest).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('wait for the lag of their resource besides, and take those before them along', () => {
+  it('also wait for the lag of their resource, and release earlier readings with them', () => {
     const lags = new Map([
       ['slow', 1000],
       ['fast', 0],
@@ -35,7 +35,7 @@ describe('readings that wait', () => {
   })
 
   // Holds INORDER-2
-  it('are a thousand at most: then the oldest is taken at once', () => {
+  it('are limited to a thousand: beyond that the oldest is processed at once', () => {
     const waiting = new Reordering(100, () => 0)
     for (let time = 1; time <= 1000; time++) expect(waiting.hold(held(time, time))).toBeUndefined()
     expect(waiting.hold(held(2000, 2000))?.time).toBe(1)
@@ -43,7 +43,7 @@ describe('readings that wait', () => {
     expect(waiting.list).toHaveLength(1000)
   })
 
-  it('leave by a time', () => {
+  it('are released by a given time', () => {
     const waiting = new Reordering(100, () => 0)
     for (const time of [3, 1, 2]) waiting.hold(held(time, 5))
     expect(names(waiting.upTo(2))).toEqual(['1', '2'])

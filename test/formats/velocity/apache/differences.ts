@@ -62,7 +62,7 @@ export const DIFFERENCES: readonly Difference[] = [
     only: '1.7',
     isRefused: true,
   },
-  { why: '#literal of 1.7 is not there: #[[ ]]# does the same', templates: ['#literal()$name#end'], only: '1.7' },
+  { why: '#literal of 1.7 does not exist: #[[ ]]# does the same', templates: ['#literal()$name#end'], only: '1.7' },
 ]
 
 export function differenceOf(template: string, version: Version): Difference | undefined {

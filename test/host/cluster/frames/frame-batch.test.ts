@@ -74,7 +74,7 @@ it.each<[string, (batches: readonly Buffer[]) => readonly (Buffer | undefined)[]
   ['occurs twice', ([first]) => [first, first]],
   ['is missing', ([, second]) => [second]],
   ['is of another key', () => [written([[]], new BatchWriter(new Signer(Buffer.from('another'))))]],
-])('FRAMEBATCH-2: a batch that %s is refused', (_, sent) => {
+])('FRAMEBATCH-2: a batch that %s is rejected', (_, sent) => {
   const writer = new BatchWriter(signer)
   const batches = [written([[]], writer), written([[]], writer)]
   const reader = new BatchReader(signer)
@@ -96,7 +96,7 @@ it.each([
 })
 
 // Holds FRAMEBATCH-3
-it('FRAMEBATCH-3: a batch that would be too long is refused by its head', () => {
+it('FRAMEBATCH-3: a batch that would be too long is rejected by its head', () => {
   const head = Buffer.alloc(20)
   head.writeUInt32BE(MAX_BATCH + 1)
   expect(() => new BatchReader(signer).read(head)).toThrow('more than 1048576')

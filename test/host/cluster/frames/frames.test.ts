@@ -112,7 +112,7 @@ async function linkTo(host: ModelHost, secret = hops) {
 const headOf = (url: string): string => JSON.stringify(['GET', url, {}, 1, 1, 0, ''])
 
 // Holds FRAMES-2
-it('FRAMES-2: answers come as they are there, whatever is asked before', async () => {
+it('FRAMES-2: responses arrive when they are ready, regardless of earlier requests', async () => {
   const { add, asked, answer } = held()
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
@@ -126,7 +126,7 @@ it('FRAMES-2: answers come as they are there, whatever is asked before', async (
   expect(await (await slow).text()).toBe('at last')
 })
 
-it('a request goes on in frames from one host to the next, twice at most', async () => {
+it('a request continues in frames from one host to the next, twice at most', async () => {
   const third = await hostAt({ kind: 'here', term: 3 })
   const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
   const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url })
@@ -140,7 +140,7 @@ it('a request goes on in frames from one host to the next, twice at most', async
 })
 
 // Holds FRAMED-1, FRAMES-3
-it.each([10, 200_000, 3_000_000])('FRAMED-1: an answer of %i bytes that comes in pieces is whole', async (size) => {
+it.each([10, 200_000, 3_000_000])('FRAMED-1: a response of %i bytes in pieces is complete', async (size) => {
   const text = 'ä'.repeat(size / 2)
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) =>
     app.get('/large', async (_request, reply) => {
@@ -163,7 +163,7 @@ it.each([10, 200_000, 3_000_000])('FRAMED-1: an answer of %i bytes that comes in
   }
 })
 
-it('an answer that breaks off is none for a client, nor is one that has begun whole', async () => {
+it('an interrupted response is an error for a client, even if it has begun', async () => {
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) => {
     app.post('/none', async (_request, reply) => reply.hijack().raw.destroy())
     app.post('/half', async (_request, reply) => {
@@ -196,7 +196,7 @@ it('the owner stops waiting for a client that disconnects', async () => {
 })
 
 // Holds FRAMED-1
-it('FRAMED-1: when the connection is lost, what reads is asked of the next host, and what writes is refused and not done again', async () => {
+it('FRAMED-1: when the connection is lost, reads go to the next host, and writes are rejected and not repeated', async () => {
   const { add, asked } = held()
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const third = await hostAt({ kind: 'here', term: 2 }, 'acme', 100, (app) =>
@@ -224,7 +224,7 @@ it('FRAMED-1: when the connection is lost, what reads is asked of the next host,
 })
 
 // Holds FRAMES-4
-it('FRAMES-4: a host that stops takes nothing more, answers what it has, and goes', async () => {
+it('FRAMES-4: a stopping host accepts nothing more, responds to open requests, and exits', async () => {
   const { add, asked, answer } = held()
   const host = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const { link, frames, closed } = await linkTo(host)
@@ -242,7 +242,7 @@ it('FRAMES-4: a host that stops takes nothing more, answers what it has, and goe
 })
 
 // Holds FRAMES-4
-it('FRAMES-4: what a host did not take, because it stops, goes to the next one, whatever it is', async () => {
+it('FRAMES-4: requests that a stopping host did not accept go to the next host', async () => {
   const { add, asked, answer } = held()
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, add)
   const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
@@ -307,7 +307,7 @@ it.each<[string, (link: FrameLink) => void]>([
 })
 
 // Holds FRAMED-2
-it('FRAMED-2: a host of a version without frames is asked without', async () => {
+it('FRAMED-2: requests to a host without frames are sent without them', async () => {
   const asked: string[] = []
   const server = createHttp(({ url = '' }, response) => {
     asked.push(url.split('?', 1)[0] ?? '')
@@ -323,7 +323,7 @@ it('FRAMED-2: a host of a version without frames is asked without', async () => 
   server.closeAllConnections()
 })
 
-it('a request with a header that occurs twice goes on with both', async () => {
+it('a request with a header that occurs twice continues with both', async () => {
   const second = await hostAt({ kind: 'here', term: 1 }, 'acme', 100, (app) =>
     app.get('/headers', async ({ raw }) => raw.headersDistinct['x-own']),
   )

@@ -3,7 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
 import { errorBodyOfLines } from '../../../../src/services/shared/http/refusal.ts'
 import { alarmsRoutes } from '../../../../src/services/alarms/api.ts'
-import { createAlarmsService, type OperatedAlarmsService } from '../../../../src/services/alarms/service.ts'
+import { Alarms } from '../../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { trustingApp } from '../../support/trusting-app.ts'
@@ -12,7 +12,7 @@ import { trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: OperatedAlarmsService
+  readonly service: Alarms
   readonly storage: Storage
   readonly clock: { now: number }
   /** API of the tester of tenant `acme` */
@@ -40,7 +40,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const { storage = openMemory(), clock = { now: NOON }, engine, causes, ids = 'a' } = options
   const log: string[] = []
   let id = 0
-  const service = createAlarmsService({
+  const service = new Alarms({
     tenant: 'acme',
     store: storage.tenant('acme'),
     now: () => clock.now,
@@ -73,7 +73,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 }
 
 /** Creates an app that trusts the identity in the request. */
-export function appOf(service: OperatedAlarmsService): Promise<FastifyInstance> {
+export function appOf(service: Alarms): Promise<FastifyInstance> {
   return trustingApp(errorBodyOfLines, (app) => alarmsRoutes(app, { service }))
 }
 

@@ -136,13 +136,13 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     expect(broker.feed.readers).toBe(1)
   })
 
-  it('with wrong credentials is refused', async () => {
+  it('with wrong credentials is rejected', async () => {
     const door = await openDoor(new FakeBroker())
     await expect(client(door, { protocolVersion, password: 'bad' })).rejects.toThrow(/Connection refused/)
     expect(door.connections).toBe(0)
   })
 
-  it('leaves its will when it is lost, and none when it says good-bye', async () => {
+  it('publishes its will when its connection is lost, but not after a DISCONNECT', async () => {
     const broker = new FakeBroker()
     const door = await openDoor(broker)
     const will = {
@@ -158,7 +158,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
     await expect.poll(() => broker.posts).toEqual([post({ online: false })])
   })
 
-  it('has to go when another comes with its name', async () => {
+  it('is disconnected when another client connects with its id', async () => {
     const door = await openDoor(new FakeBroker())
     const first = await client(door, { protocolVersion, clientId: 'one' })
     const closed = new Promise<void>((resolve) => void first.once('close', () => resolve()))
@@ -171,7 +171,7 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
 
 // Holds MQTT-1, MQTT-2
 describe('an acknowledgement', () => {
-  it('comes when the message is durable, and in the order of the messages', async () => {
+  it('arrives when the message is durable, in the order of messages', async () => {
     const { broker, send, packets } = await connected()
     const releases = new Map<number, () => void>()
     broker.hold = ({ body }) => new Promise((resolve) => releases.set((body as { n: number }).n, resolve))
@@ -215,7 +215,7 @@ describe('an acknowledgement', () => {
   })
 })
 
-it('a refused message is reported on the topic of errors', async () => {
+it('a rejected message is reported on the topic of errors', async () => {
   const made = await client(await openDoor(new FakeBroker()))
   const seen = messages(made)
   await made.subscribeAsync('errors')
@@ -275,7 +275,7 @@ describe('a connection ends', () => {
     expect(broker.posts).toEqual([])
   })
 
-  it('when what comes is not a packet', async () => {
+  it('when it receives something that is not a packet', async () => {
     const { socket, closed } = await raw(await openDoor(new FakeBroker()))
     socket.write('GET / HTTP/1.1\r\n\r\n')
     expect(await closed).toHaveLength(1)
@@ -425,7 +425,7 @@ it.each<[string, 4 | 5, Buffer, object]>([
   expect(packets).toMatchObject([{ cmd: 'connack', ...answer }])
 })
 
-it('a subscription that leaves out what its client posts is not granted', async () => {
+it('a subscription that omits what its client posts is not granted', async () => {
   const { broker, packets, send } = await connected(5)
   const own = { topic: 'resources/r/events', qos: 1, nl: true } as const
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [own, { ...own, topic: 'resources/s/events', nl: false }] })
@@ -433,7 +433,7 @@ it('a subscription that leaves out what its client posts is not granted', async 
   expect([packets[1], broker.feed.readers]).toMatchObject([{ cmd: 'suback', granted: [0x83, 1] }, 1])
 })
 
-describe('more unacknowledged messages than were announced', () => {
+describe('more unacknowledged messages than the receive maximum', () => {
   const message = (messageId: number, qos: 0 | 1 | 2) => published(messageId, { qos })
 
   it.each<[string, 4 | 5, readonly Packet[], number | undefined]>([
@@ -464,7 +464,7 @@ describe('more unacknowledged messages than were announced', () => {
   })
 })
 
-it('an unknown version is refused with the reason', async () => {
+it('an unknown version is rejected with the reason', async () => {
   const { socket, packets, closed } = await raw(await openDoor(new FakeBroker()))
   socket.write(bytesOf(0x10, text('MQTT'), [9, 2, 0, 0], text('c')))
   await closed
@@ -487,7 +487,7 @@ it('nothing more is read after a packet that is too large, of which only the hea
 })
 
 // Holds MQTT-5
-describe('what a client did wrong', () => {
+describe('a mistake of a client', () => {
   it('is counted and reported with its reason, also where version 4 has to acknowledge it', async () => {
     const told: unknown[] = []
     const report: MqttOptions['report'] = (what, details) => void told.push({ what, ...details })
@@ -499,19 +499,19 @@ describe('what a client did wrong', () => {
     expect(door.counts).toEqual({ refused: 3, faults: 0, wrongCredentials: 1 })
     expect(told).toMatchObject([
       {
-        what: 'a message over MQTT was refused',
-        reason: 'nothing is published on "nowhere"',
+        what: 'a message over MQTT was rejected',
+        reason: 'the topic "nowhere" does not accept messages',
         topic: 'nowhere',
         tenant: 'tenant-of-k',
         key: 'k',
         client: 'c',
       },
-      { what: 'credentials over MQTT are wrong', key: 'k', address: '127.0.0.1' },
+      { what: 'the credentials of an MQTT client are wrong', key: 'k', address: '127.0.0.1' },
     ])
     expect(JSON.stringify(told)).not.toContain('bad')
   })
 
-  it('is refused when its body is not UTF-8', async () => {
+  it('is rejected when its body is not UTF-8', async () => {
     const { broker, socket, packets } = await connected(5)
     socket.write(bytesOf(0x32, GOOD_TOPIC, ID, [0], [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))
     await expect.poll(() => packets).toHaveLength(2)
@@ -519,7 +519,7 @@ describe('what a client did wrong', () => {
   })
 })
 
-it('closing waits for what is on its way into the log, and states the reason to version 5', async () => {
+it('closing waits for what is in flight into the log, and states the reason to version 5', async () => {
   const { broker, door, send, packets } = await connected(5)
   const held: (() => void)[] = []
   broker.hold = () => new Promise<void>((resolve) => void held.push(resolve))
@@ -535,7 +535,7 @@ it('closing waits for what is on its way into the log, and states the reason to 
 })
 
 // Holds MQTT-6
-it('a client that listens is let go when the broker reports nothing any more, whatever is still on its way', async () => {
+it('a subscribed client is released when the broker stops publishing, whatever is in flight', async () => {
   const { broker, send, packets, closed } = await connected(5)
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => packets).toHaveLength(2)
@@ -544,7 +544,7 @@ it('a client that listens is let go when the broker reports nothing any more, wh
   expect(packets[2]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
 })
 
-it('a port that is taken is reported by its address', async () => {
+it('a port in use is reported with its address', async () => {
   const door = await openDoor(new FakeBroker())
   await expect(openDoor(new FakeBroker(), { port: door.port })).rejects.toThrow(
     `MQTT cannot listen on 127.0.0.1:${door.port}`,

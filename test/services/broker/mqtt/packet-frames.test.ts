@@ -20,7 +20,7 @@ function takeAll(frames: PacketFrames): (Buffer | string)[] {
 }
 
 describe('packets', () => {
-  it('come out as they went in, in whatever pieces', () => {
+  it('are unchanged when sent in any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(300), { maxLength: 8 }),

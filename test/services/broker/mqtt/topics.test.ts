@@ -47,7 +47,7 @@ describe('a filter', () => {
     'other',
     'a'.repeat(9),
     'x/'.repeat(70) + '#',
-  ])('that can give nothing is refused: %j', (filter) => {
+  ])('that can never match is rejected: %j', (filter) => {
     expect(subscribeTopic(filter)).toBeUndefined()
   })
 

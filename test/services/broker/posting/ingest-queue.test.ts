@@ -57,12 +57,13 @@ async function endAll(queue: IngestQueue, commits: () => readonly { end(): void 
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+const OWN: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
 /** Number of posts that leave before the turn ends */
 const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('posts on their way', () => {
-  it('are handed on when enough have come, before the turn is over', async () => {
+describe('posts in flight', () => {
+  it('are forwarded when enough have arrived, before the turn ends', async () => {
     const { commits, posted } = opened()
     const all = posted(names('a', ENOUGH))
     expect(commits).toHaveLength(1)
@@ -70,7 +71,31 @@ describe('posts on their way', () => {
     await all
   })
 
-  it('that are few are handed on with what else comes in their turn', async () => {
+  it('of a batch share one commit with its writes, beside others', async () => {
+    const { commits, queue, post, told } = opened()
+    const batch = names('b', 3 * ENOUGH).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const before = post('before')
+    const taken = queue.submitAll(batch, [OWN])
+    const after = post('after')
+    await turn()
+    expect(commits).toHaveLength(3)
+    for (const commit of commits) commit.end()
+    await Promise.all([before, taken, after])
+    expect(told).toEqual(['before', ...names('b', 3 * ENOUGH), 'after'])
+  })
+
+  it('of a batch are refused together, and are not tried one by one', async () => {
+    const { commits, queue, told } = opened()
+    const batch = names('b', 3).map((name) => readPost(name, { a: 1 }, {}, 0))
+    const taken = queue.submitAll(batch, [OWN])
+    await turn()
+    commits[0]?.fail(new AppError('CONFLICT', 'another has written'))
+    await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(commits).toHaveLength(1)
+    expect([told, queue.size]).toEqual([[], 0])
+  })
+
+  it('that are few are forwarded with others of the same turn', async () => {
     const { commits, posted } = opened()
     const all = Promise.all([posted(['a']), posted(['b'])])
     expect(commits).toHaveLength(0)
@@ -112,7 +137,7 @@ describe('posts on their way', () => {
     expect([told, queue.size]).toEqual([[...first, ...second], 0])
   })
 
-  it('wait here while some thousand are under way, so that those of other tenants come in between', async () => {
+  it('wait here while some thousand are in progress, so that those of other tenants come in between', async () => {
     const { commits, told, posted, queue } = opened({ posts: 10_000 })
     const all = names('a', 9_000)
     const done = posted(all)
@@ -134,7 +159,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(all)
   })
 
-  it('go on when the commit before theirs has failed', async () => {
+  it('continue when the commit before theirs has failed', async () => {
     const { commits, told, posted } = opened()
     const [first, second] = [posted(names('a', ENOUGH)), posted(names('b', ENOUGH))]
     commits[1]?.end()
@@ -144,7 +169,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(names('b', ENOUGH))
   })
 
-  it('are retried by halves when their group is refused, behind the ones that came meanwhile', async () => {
+  it('are retried by halves when their group is rejected, behind the ones that came meanwhile', async () => {
     const { commits, told, posted } = opened()
     const [first, second] = [posted(['a', 'b', 'c']), turn().then(() => posted(['d']))]
     await turn()
@@ -164,7 +189,7 @@ describe('posts on their way', () => {
     expect(told).toEqual(['d', 'a', 'c'])
   })
 
-  it('are refused when an engine throws at once, and delay no others', async () => {
+  it('are rejected when an engine throws at once, and delay no others', async () => {
     const engine: Forwarding = {
       receive: () => {
         throw new Error('no engine')
@@ -176,7 +201,7 @@ describe('posts on their way', () => {
     expect([queue.size, told]).toEqual([0, ['b']])
   })
 
-  it('are refused above the bound, and nothing of them is done', async () => {
+  it('are rejected above the bound, and nothing of them is done', async () => {
     const { commits, post, posted, told } = opened({ posts: 2 })
     const all = posted(['a', 'b'])
     await expect(post('c')).rejects.toMatchObject({ code: 'RATE_LIMITED' })

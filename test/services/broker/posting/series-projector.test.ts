@@ -16,5 +16,5 @@ it('series that are older than the rest of the log continue with it, and the hol
   const projector = new SeriesProjector({ log, series, limits, report, recovered: () => undefined })
   await projector.open()
   expect(await projector.reached(false)).toBe(3)
-  expect(reports[0]).toMatch(/up to entry 0, and the log begins at 3: series are older/)
+  expect(reports[0]).toMatch(/up to 0, but the log begins at 3: series are older/)
 })

@@ -29,17 +29,17 @@ describe('a length of time', () => {
   })
 
   it.each(['', '0h', '0s', 'PT0S', 'P', 'PT', 'P1DT', '-1h', '-PT1H', '1.5h', 'PT1.5H', 'P1W', 'P1M', 'P1Y', 'month'])(
-    '%j is none',
+    '%j is invalid',
     (text) => expect(lengthMs(text)).toBeUndefined(),
   )
 
   it.each(['year', 'Hour', '5', '5M', '5ms', '1d12h', '1 h', '99999999999999w', 'PT0.0001S', '__proto__'])(
-    '%j is none either',
+    '%j is invalid too',
     (text) => expect(lengthMs(text)).toBeUndefined(),
   )
 })
 
-describe('a group that nobody chose', () => {
+describe('a default group', () => {
   it.each([
     ['200 seconds', 200_000, 1_000],
     ['200 seconds and a bit', 200_001, 5_000],

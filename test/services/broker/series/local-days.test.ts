@@ -106,7 +106,7 @@ describe('local days', () => {
     [{ grouping: 'hour', zone: 'Europe/Brussels' }, /\/zone <- requires a grouping by days or weeks/],
     [{ zone: 'Europe/Brussels' }, /\/zone <- requires a grouping by days or weeks/],
     [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is not a time zone/],
-  ])('are refused for %j', async (query, text) => {
+  ])('are rejected for %j', async (query, text) => {
     const { series } = await shelf()
     await expect(series.get('r', 'm', { ...query, aggregate: 'count' })).rejects.toThrow(text)
   })

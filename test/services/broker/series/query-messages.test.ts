@@ -49,7 +49,7 @@ describe('messages of several resources', () => {
     expect(results).toMatchObject([{ messages: [{ t: 3 }] }])
   })
 
-  it('are refused when they would be more than 20,000', async () => {
+  it('are rejected when they would be more than 20,000', async () => {
     const names = Array.from({ length: 201 }, (_, i) => `r${i}`)
     const many = names.flatMap((name) => Array.from({ length: 100 }, (_, i) => message(name, NOW - i, i)))
     const { queryMessages } = await shelf([], { messages: many })

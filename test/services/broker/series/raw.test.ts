@@ -24,7 +24,7 @@ describe('a series without aggregates', () => {
     expect([descending.length, descending.at(-1)]).toEqual([2_000, [100, 100]])
   })
 
-  it('repeats the limit and order that were asked for', async () => {
+  it('repeats the limit and order that were requested', async () => {
     const { query } = await (await shelf()).series.get('r', 'm', { from: 0, until: 9, limit: 5, order: 'descending' })
     expect(query).toMatchObject({ limit: 5, order: 'descending' })
   })
@@ -99,7 +99,7 @@ describe('what does not fit', () => {
 })
 
 describe('the newest samples', () => {
-  it('are the last one, or as many as asked for, newest first', async () => {
+  it('are the last one, or as many as requested, newest first', async () => {
     const { series } = await shelf(POINTS)
     expect(await series.latest('r', 'm')).toEqual({
       query: { from: null, until: null, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'], limit: 1 },

@@ -50,7 +50,7 @@ describe('a query over several resources', () => {
     })
   })
 
-  it('has at most as many points as asked for', async () => {
+  it('has at most as many points as requested', async () => {
     const { series } = await shelf(TWO)
     const body = { metric: 'm', resources: ['a'], aggregates: ['count'], grouping: '1s', ...RANGE }
     expect(await series.query({ ...body, maxResults: 1 })).toMatchObject({ series: [[1000, 1]] })
@@ -107,7 +107,7 @@ describe('a filter', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('what is rejected', () => {
   const good = { metric: 'm', resources: ['r'], aggregates: ['mean'] }
   it.each([
     ['a name with a NUL', { ...good, metric: 'a\0' }, ['/metric']],

@@ -33,7 +33,7 @@ describe('GET /resources/:id/series/:metric', () => {
     })
   })
 
-  it('says when it was cut, and where to go on: in the body and in a header', async () => {
+  it('reports when it was cut, and address of the next page: in the body and in a header', async () => {
     const url = '/resources/r%2F1/series/t'
     const response = await host.ask('GET', `${url}?from=0&until=${NOW}&grouping=hour&aggregates=max,percentile(0.5)`)
     const body = response.body as { series: unknown[]; truncated: boolean; next: string }
@@ -160,7 +160,7 @@ describe('POST /series/query', () => {
     expect((await host.ask('POST', '/series/query', [query])).body).toEqual([answer])
   })
 
-  it('has the query that goes on when it was cut', async () => {
+  it('has the query that continues when it was cut', async () => {
     const query = { metric: 't', resources: ['s', 'r/1'], aggregates: ['sum'], grouping: '2h', window: '4h', limit: 1 }
     const first = (await host.ask('POST', '/series/query', query)).body as { next: object }
     expect(first).toMatchObject({ series: [[NOW - 4 * HOUR, null]], truncated: true })
@@ -193,18 +193,18 @@ describe('DELETE', () => {
     ['?until=1&onlytimeseries=true', 'samples of all metrics for r until 1'],
     ['?until=1&metrics=t,u', 'samples of t, u for r until 1'],
     ['?metrics=t,u', 'series of t, u for r'],
-  ])('/resources/:id%s says what it deleted', async (query, deleted) => {
+  ])('/resources/:id%s states what it deleted', async (query, deleted) => {
     expect((await host.ask('DELETE', `/resources/r${query}`)).body).toEqual({ message: `Deleted ${deleted}` })
   })
 
-  it('forgets some metrics up to an age', async () => {
+  it('deletes some metrics up to an age', async () => {
     await host.ask('DELETE', '/resources/r%2F1?metrics=t&until=90m')
     const { body } = await host.ask('GET', `/resources/r%2F1/series/t?${range}`)
     expect(body).toMatchObject({ series: [[FROM + HOUR, 8]] })
     expect(await seriesOf('r%2F1')).toHaveLength(2)
   })
 
-  it('refuses what it would not read, and forgets nothing', async () => {
+  it('rejects unsupported parameters, and deletes nothing', async () => {
     const { status, body } = await host.ask('DELETE', '/resources/s?metric=t')
     expect([status, body]).toEqual([
       400,

@@ -52,7 +52,7 @@ describe('the range of a query', () => {
     ['a window of nothing', { window: '0h' }, /\/window <- "0h" is not a length of time/],
     ['a window that goes back', { window: '-PT1H' }, /\/window/],
     ['two problems', { from: 'x', window: 'y' }, /\/from .*\/window /],
-  ])('is refused for %s', (_, parts, text) => {
+  ])('is rejected for %s', (_, parts, text) => {
     expect(() => resolve(parts)).toThrow(AppError)
     expect(() => resolve(parts)).toThrow(text)
   })

@@ -168,7 +168,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['ends the process', `__import__('os')._exit(9)`, /could not be loaded: it ended with code 9/],
+    ['ends the process', `__import__('os')._exit(9)`, /could not be loaded: it exited with code 9/],
     ['is no model', `42`, /int has no method predict/],
     ['raises', `1 / 0`, /ZeroDivisionError/],
   ])('that %s when it is loaded is not served', async (_title, expression, message) => {
@@ -202,7 +202,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     const body = `[__import__('time').sleep(1000) if rows[0][0] == 9 else 1]`
     const model = await test.driver.open(packageOf('sklearn', pickleOf(predicting(body)), 'hangs'))
     await expect(model.call({ operation: 'predict', instances: [[9]] })).rejects.toMatchObject({
-      message: expect.stringMatching(/did not answer within 2000 ms/) as string,
+      message: expect.stringMatching(/did not respond within 2000 ms/) as string,
     })
     expect(await model.call({ operation: 'predict', instances: [[1]] })).toEqual([1])
   })

@@ -26,7 +26,7 @@ function installed(name: string): string | undefined {
   // not in the folder of environments that run model files, which are found by their packages
   const python = join(FRAMEWORKS_FOLDER, '.servers', name, 'bin/python')
   if (existsSync(python)) return python
-  process.stderr.write(`*** NOT TESTED: models on ${name}: ${python} is not there\n`)
+  process.stderr.write(`*** NOT TESTED: models on ${name}: ${python} does not exist\n`)
   return undefined
 }
 

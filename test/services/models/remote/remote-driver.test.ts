@@ -150,7 +150,7 @@ describe('a model on a server', () => {
 
   it('is not read further than a bound', async () => {
     server.instead = () => ({ body: ' '.repeat(33_600_000) })
-    await expect(predict([1, 2])).rejects.toThrow('the answer is longer than 33554432 bytes')
+    await expect(predict([1, 2])).rejects.toThrow('the response is longer than 33554432 bytes')
   })
 
   it('whose server ends the connection is not asked twice for what may have been done', async () => {

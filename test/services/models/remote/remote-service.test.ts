@@ -7,7 +7,7 @@ import type { InternalFunctions } from '../../../../src/services/functions/contr
 import type { ModelsApi, InternalModels, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
 import { LoadedModels } from '../../../../src/services/models/loaded-models.ts'
-import { createModelsService } from '../../../../src/services/models/service.ts'
+import { Models } from '../../../../src/services/models/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { until } from '../../../support/until.ts'
@@ -19,7 +19,7 @@ afterAll(() => server.stop())
 
 let ids = 0
 function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => InternalFunctions): InternalModels {
-  return createModelsService({
+  return new Models({
     tenant: 'acme',
     store: storage.tenant('acme'),
     loaded: new LoadedModels([remoteDriver(REMOTE_OPTIONS)]),
@@ -56,7 +56,7 @@ describe('a model of another server', () => {
   const otherHeaders = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`H${i}`, '']))
   it.each<[string, object, RegExp]>([
     ['an address of another kind', { url: 'ftp://x' }, /\/remote\/url <- is "ftp:\/\/x"/],
-    ['a password in the address', { url: 'http://me:secret@x' }, /\/remote\/url <- holds a user/],
+    ['a password in the address', { url: 'http://me:secret@x' }, /\/remote\/url <- contains a user/],
     ['a query in the address', { url: 'http://x?a=1' }, /without a query/],
     ['the whole path', { url: 'http://x/v2/models/sum' }, /the part before \/v1 or \/v2/],
     ['a model that leads elsewhere', { model: '..' }, /\/remote\/model <- is "\.\."/],
@@ -64,7 +64,7 @@ describe('a model of another server', () => {
     ['a model with a path', { model: 'a/b' }, /\/remote\/model <- is "a\/b"/],
     ['a header of the request itself', { headers: { Host: 'x' } }, /\/remote\/headers\/Host <- cannot be set/],
     ['a header of two lines', { headers: { A: 'x\r\nB: y' } }, /\/remote\/headers\/A <- is not one line/],
-    ['a foreign sealed text', { headers: { A: 'enc:abc' } }, /is a sealed text of another header/],
+    ['a foreign sealed text', { headers: { A: 'enc:abc' } }, /is an encrypted text of another header/],
     ['too many headers', { headers: otherHeaders }, /has 21 headers/],
     ['several', { url: 1, protocol: 'v3' }, /\/remote\/url <- .*\/remote\/protocol <- "v3" is unknown/],
   ])('is refused with %s', async (_title, given, message) => {

@@ -69,7 +69,7 @@ driverSuite('xgboost', {
     [[1, 2], /\/instances\/1 <- has 2 values \(send 4/],
     [[1, 2, 3, 'x'], /\/instances\/1\/3 <- is "x"/],
     [{ e: 1 }, /\/instances\/1\/e <- is not a feature of the model \(it has a, b, c, d\)/],
-    [{ a: 1, b: null, d: 2 }, /\/instances\/1 <- has no c \(send null where a value is missing/],
+    [{ a: 1, b: null, d: 2 }, /\/instances\/1 <- has no c \(send null for a missing value/],
     [7, /\/instances\/1 <- is 7/],
   ],
 })

@@ -71,7 +71,7 @@ describe('a file that is put under upload/', () => {
     expect(await reportOf('text.txt')).toMatchObject({
       state: 'failed',
       points: 0,
-      lines: [{ line: 1, message: expect.stringContaining('no column is named "timestamp"') as unknown }],
+      lines: [{ line: 1, message: expect.stringContaining('the header lacks the column "timestamp"') as unknown }],
     })
   })
 

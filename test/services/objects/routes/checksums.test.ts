@@ -30,7 +30,7 @@ describe('a content with a checksum', () => {
   it('of a kind that is not made here is refused by the name of its header', async () => {
     await expect(read('x-amz-checksum-crc64nvme', 'AAAAAAAAAAA=', 'x')).rejects.toMatchObject({
       s3Code: 'NotImplemented',
-      message: expect.stringContaining('x-amz-checksum-crc64nvme is not read here') as string,
+      message: expect.stringContaining('x-amz-checksum-crc64nvme is not supported') as string,
     })
   })
 

@@ -113,7 +113,7 @@ describe('a change', () => {
       {
         state: 'failed',
         attempts: 10,
-        last_error: { status: 500, message: 'public answered with status 500: what it said' },
+        last_error: { status: 500, message: 'public responded with status 500: what it said' },
       },
     ])
     expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toHaveLength(1)
@@ -200,7 +200,7 @@ describe('a change', () => {
     while ((await waiting()).at(-1)?.id.endsWith('004') !== true) await new Promise((resolve) => setImmediate(resolve))
     expect(await waiting()).toHaveLength(1_000)
     expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toMatchObject([
-      { id: `${key}003`, attempts: 0, last_error: { message: expect.stringContaining('gave way') as unknown } },
+      { id: `${key}003`, attempts: 0, last_error: { message: expect.stringContaining('it was dropped') as unknown } },
       { id: `${key}002` },
     ])
     gate.resolve(200)

@@ -3,7 +3,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Caller } from '../../../../src/kernel/caller.ts'
 import type { QueriesApi, InternalQueries, ResourceSelector } from '../../../../src/services/queries/contract.ts'
 import { queriesErrorBody, queriesRoutes } from '../../../../src/services/queries/api.ts'
-import { createQueriesService } from '../../../../src/services/queries/service.ts'
+import { Queries } from '../../../../src/services/queries/service.ts'
 import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Answer } from '../../support/answer.ts'
@@ -35,7 +35,7 @@ export interface BenchOptions {
 export async function bench({ storage = openMemory(), resources, readable }: BenchOptions = {}): Promise<Bench> {
   const clock = { now: NOW }
   const of = (tenant: string): InternalQueries =>
-    createQueriesService({
+    new Queries({
       store: storage.tenant(tenant),
       now: () => clock.now,
       ...(resources && { resources: () => resources }),

@@ -169,13 +169,13 @@ window=PT3H&freq=PT1H&periods=2 | /window window is not periods times freq
 from=3600000&until=0 | /from 3600000 is not before until, which is 0
 from=0&until=0 | /from 0 is not before until, which is 0
 from=2099-01-01 | /from ${iso('2099-01-01Z')} is not before now, which is ${NOW}
-from=0&freq=PT0.001S | /freq PT0.001S makes ${NOW} buckets of the range, more than 1000000
-from=0&until=864086400000&freq=P1D&align.timezone=UTC | /freq P1D makes 10001 buckets of the range, more than 10000
+from=0&freq=PT0.001S | /freq PT0.001S divides the range into ${NOW} buckets, more than 1000000
+from=0&until=864086400000&freq=P1D&align.timezone=UTC | /freq P1D divides the range into 10001 buckets, more than 10000
 freq=inferred | /freq a frequency that is inferred is not supported
 freq=P0M | /freq "P0M" is not a duration above 0
 freq=P1M&align.at=from | /align/at calendar buckets have a fixed grid
 window=P1M | /window "P1M" is not a duration above 0
-until=-8640000000000000&window=P1D | /window the range exceeds the calendar
+until=-8640000000000000&window=P1D | /window the range is outside of the calendar
 `
 
 describe('a time line that cannot be', () => {

@@ -161,9 +161,9 @@ describe('a command', () => {
   })
 
   it.each([
-    ['of a resource that is not there', 'nobody', 'open', "Resource 'nobody' not found"],
+    ['of a resource that does not exist', 'nobody', 'open', "Resource 'nobody' not found"],
     ['that the resource does not have', 'p1', 'close', "Command 'close' not found for resource 'p1'"],
-    ['whose actuator is not there', 'p1', 'odd', 'Actuator missing not found'],
+    ['whose actuator does not exist', 'p1', 'odd', 'Actuator missing not found'],
   ])('%s is written down with the reason', async (_what, resource, name, errorMessage) => {
     const b = await bench(['p1'])
     await b.send(resource, name)

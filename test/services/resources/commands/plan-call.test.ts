@@ -29,11 +29,11 @@ describe('the call of a command', () => {
   })
 
   it.each([
-    ['the resource is not there', undefined, 'open', "Resource 'p1' not found"],
-    ['the command is not there', PUMP, 'explode', "Command 'explode' not found for resource 'p1'"],
+    ['the resource does not exist', undefined, 'open', "Resource 'p1' not found"],
+    ['the command does not exist', PUMP, 'explode', "Command 'explode' not found for resource 'p1'"],
     ['a command of a prototype is asked', PUMP, 'constructor', "Command 'constructor' not found for resource 'p1'"],
     ['the resource has no commands', { id: 'p1' }, 'open', "Command 'open' not found for resource 'p1'"],
-    ['no actuator is named', PUMP, 'odd', "Command 'odd' of resource 'p1' names no actuator"],
+    ['no actuator is named', PUMP, 'odd', "Command 'odd' of resource 'p1' lacks an actuator"],
   ])('is not made when %s', (_what, resource, name, errorMessage) => {
     expect(planCall('p1', resource, { name })).toEqual({ errorMessage })
   })
@@ -63,8 +63,8 @@ describe('placeholders of a command', () => {
     ['two of them are text', '{{limit}}{{on}}', '5true'],
     ['dots lead into objects', '{{place.at.lat}}', 51],
     ['a key with dots comes first', '{{a.b}}', 'dotted'],
-    ['what is not there is empty', '{{nothing}}', ''],
-    ['what is not there is empty within a text', '<{{nothing.at.all}}>', '<>'],
+    ['what does not exist is empty', '{{nothing}}', ''],
+    ['what does not exist is empty within a text', '<{{nothing.at.all}}>', '<>'],
     ['null is empty', '<{{none}}>', '<>'],
     ['prototypes are not there', '{{constructor}}{{place.__proto__}}{{list.length}}', '2'],
     ['an open one is text', 'a {{limit', 'a {{limit'],

@@ -106,8 +106,8 @@ describe('a listing of resources', () => {
 
   it.each([
     [`filter=${'x'.repeat(257)}`, "/filter <- Bad request: 'filter' parameter can only be 256 characters"],
-    ['lat=1&lon=2', '/distance <- is missing (a search by place needs lat, lon and distance)'],
-    ['distance=1km', '/lat <- is missing (a search by place needs lat, lon and distance)'],
+    ['lat=1&lon=2', '/distance <- is missing (a search by location requires lat, lon and distance)'],
+    ['distance=1km', '/lat <- is missing (a search by location requires lat, lon and distance)'],
     ['sort=__proto__.x', '/sort <- "__proto__.x" is not the path of an attribute'],
     ['fields=a,constructor', '/fields <- "constructor" is not the path of an attribute'],
     ['q=x', '/q <- is not supported (use query, such as query=name:like(pump*))'],

@@ -29,10 +29,10 @@ describe('the tasks that a resource should have', () => {
   })
 
   it.each<[string, ResourceEntity | undefined, ResourceEntity | undefined]>([
-    ['that is not there', undefined, typed([{ templateName: 't' }])],
+    ['that does not exist', undefined, typed([{ templateName: 't' }])],
     ['without a type', { id: 'p1' }, typed([{ templateName: 't' }])],
     ['of another type', { id: 'p1', resourceTypeId: 'fan' }, typed([{ templateName: 't' }])],
-    ['of a type that is not there', pump, undefined],
+    ['of a type that does not exist', pump, undefined],
     ['of a type without templates', pump, { id: 'pump' }],
     ['whose type has something else there', pump, typed('t')],
     ['whose type names templates badly', pump, typed(['t', null, {}, { templateName: '' }, { templateName: 1 }])],

@@ -2,11 +2,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { resourcesErrorBody } from '../../../../src/services/resources/refusals.ts'
 import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
-import {
-  createResourcesService,
-  type HostedResources,
-  type ResourcesOptions,
-} from '../../../../src/services/resources/service.ts'
+import { Resources, type ResourcesOptions } from '../../../../src/services/resources/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Answer } from '../../support/answer.ts'
@@ -16,11 +12,11 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: HostedResources
+  readonly service: Resources
   readonly storage: Storage
   readonly clock: { now: number }
   /** API of the tester of tenant `acme` */
-  readonly api: ReturnType<HostedResources['as']>
+  readonly api: ReturnType<Resources['as']>
   readonly app: FastifyInstance
   /** Writes when resources last sent data, as a host's timer does */
   sweep(): void
@@ -38,7 +34,7 @@ export async function bench({ storage = openMemory(), ...options }: BenchOptions
   const clock = { now: NOON }
   const sweeps = new Set<() => void>()
   let id = 0
-  const service = createResourcesService({
+  const service = new Resources({
     tenant: 'acme',
     now: () => clock.now,
     newId: () => `i${++id}-${Math.trunc(clock.now / 1000)}`,

@@ -82,7 +82,7 @@ async function host() {
 }
 
 describe('a task of a host', () => {
-  it('makes no call that its short way saves, and its log has every step all the same', async () => {
+  it('makes no call that rows save, and its log contains every step anyway', async () => {
     const { send, calls, lines, runner, close } = await host()
     await send(1, 2)
     calls()
@@ -105,7 +105,7 @@ describe('a task of a host', () => {
     await close()
   })
 
-  it('takes the general path while its events have a reader, for a minute after, and then its short path again', async () => {
+  it('uses the general path while its events have a reader and for a minute after, and then rows again', async () => {
     const { api, clock, send, calls, close } = await host()
     await send(1, 2)
     calls()

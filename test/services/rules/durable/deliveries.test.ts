@@ -264,7 +264,7 @@ describe('a call that waited', () => {
     await life.close()
   })
 
-  it('and was dropped, because too many did, says so', async () => {
+  it('and was dropped, because too many did, reports it', async () => {
     const life = await waited(sends().plugs, [11, 12, 13], 1)
     const deliveries = await deliveriesOf(life)
     expect(deliveries.map(({ id, status }) => `${id} ${status}`)).toEqual([
@@ -272,7 +272,7 @@ describe('a call that waited', () => {
       'a/1/2/0 pending',
       'a/1/4/0 dead',
     ])
-    const error = 'dropped before its turn: 1 later calls wait for earlier ones on the same thing'
+    const error = 'dropped while it waited: 1 later calls wait for earlier calls on the same target'
     expect(deliveries.at(-1)).toMatchObject({ error, attempts: 0 })
     expect(life.look('a')).toMatchObject({ info: { health: { dropped: 1 }, waiting: { effects: 1 } } })
     await life.close()
@@ -359,7 +359,7 @@ it.each([
   await later.close()
 })
 
-it('a run that ends by itself is said to be over when its deliveries are stored', async () => {
+it('a run that ends on its own is said to be over when its deliveries are stored', async () => {
   const ground = new Ground()
   const life = ground.open({ checkpointMs: 1e9 })
   const once: Rule = {
@@ -440,7 +440,7 @@ async function listedAfterNext(ground: GatedGround, life: Life): Promise<unknown
 
 const OF_BOTH = [{ id: 'a/2/2/0' }, { id: 'a/1/2/0' }]
 
-describe('a delivery whose message was on its way when its run was begun anew', () => {
+describe('a delivery whose message was in flight when its run was begun anew', () => {
   it.each([
     ['goes on', false],
     ['crashes', true],

@@ -43,7 +43,7 @@ type Moment = readonly [
   what: 'dies' | 'starts' | 'hears' | 'hears another' | 'Data' | 'No Data' | 'Pending' | 'Holds',
 ]
 
-describe('a host that was away', () => {
+describe('a host after a downtime', () => {
   it.each<[string, Sensor, readonly Moment[]]>([
     [
       'reports no silence before devices could speak, then reports it',

@@ -71,7 +71,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('do not wait for one another when no task takes the messages and none is on its way', async () => {
+  it('do not wait for one another when no task takes the messages and none is in flight', async () => {
     const life = await begun(new Ground())
     await life.rest()
     const nobody = (level: number) =>
@@ -108,7 +108,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are committed without any task, and time goes on afterwards', async () => {
+  it('are committed without any task, and time continues afterwards', async () => {
     const ground = new Ground()
     const life = ground.open()
     expect(await receive(life, 1)).toEqual({ taken: false, results: [1, 1] })
@@ -129,7 +129,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('that cannot be done are refused with their message, by the place that they have; others are not', async () => {
+  it('that cannot be done are rejected with their message, by the place that they have; others are not', async () => {
     const life = await begun(new Ground())
     const all = await Promise.allSettled([
       receive(life, 1),
@@ -144,7 +144,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are as they were when the process dies at the commit, and done once when it dies after', async () => {
+  it('are as they were when the process is killed at the commit, and done once when it dies after', async () => {
     const ground = new Ground()
     const first = await begun(ground)
     await first.crash()
@@ -163,7 +163,7 @@ describe('writes that come with messages', () => {
     await fourth.close()
   })
 
-  it('are refused with the messages that are none, or a channel or hops that are none', async () => {
+  it('are rejected with the messages that are none, or a channel or hops that are none', async () => {
     const life = await begun(new Ground())
     const writes = writesOf(life, 1)
     const { intake } = life.runner
@@ -179,7 +179,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are refused when the runner is closed', async () => {
+  it('are rejected when the runner is closed', async () => {
     const life = await begun(new Ground())
     await life.runner.close()
     await expect(receive(life, 1)).rejects.toMatchObject({ code: 'CLOSED' })
@@ -206,7 +206,7 @@ describe('a message on a channel', () => {
     await second.close()
   })
 
-  it('notifies a call that is under way how many rules led to it, also when it is made again', async () => {
+  it('notifies a call that is in progress how many rules led to it, also when it is made again', async () => {
     const ground = new Ground()
     const led: unknown[] = []
     const tell = definePlug({

@@ -28,7 +28,7 @@ const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar
 
 // Holds RECOVERY-1
 describe('a plug that answers at once', () => {
-  it('is played again though other calls of it had to ask for something first, and those are not made twice', async () => {
+  it('is played again though other calls of it had to request something first, and those are not made twice', async () => {
     const ground = new Ground()
     const first = ground.open(OPTIONS)
     for (const task of [asking, plain]) await first.begin(task)
@@ -49,7 +49,7 @@ describe('a plug that answers at once', () => {
   })
 })
 
-describe('what a task asked of the outside', () => {
+describe('external calls of a task', () => {
   it('stays as it was answered, though the answer came at once and is another one after a crash', async () => {
     const ground = new Ground()
     let site = 'cellar'
@@ -72,7 +72,7 @@ describe('what a task asked of the outside', () => {
   })
 })
 
-describe('a sensor that carries out a query', () => {
+describe('a sensor that executes a query', () => {
   it('is not called again when the log is played again: what it answered stands there', async () => {
     const ground = new Ground()
     const asked: number[] = []
@@ -110,7 +110,7 @@ describe('a sensor that carries out a query', () => {
 })
 
 // Holds RECOVERY-2
-describe('what is played again', () => {
+describe('a replay', () => {
   const sends: Rule = {
     sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
     actuators: [{ label: 'send', name: 'send', version: '1.0.0' }],

@@ -7,7 +7,7 @@ const START = Date.parse('2026-03-01T10:00:00Z')
 const HOUR = 3_600_000
 
 describe('the time of the tasks of a tenant', () => {
-  it("is the host's as long as their log is not ahead", () => {
+  it('is the time of the host while their log is not ahead', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START - HOUR)
@@ -18,7 +18,7 @@ describe('the time of the tasks of a tenant', () => {
     expect(clock.leadMs).toBe(0)
   })
 
-  it('goes on from what their log reached, a tenth slower until both are the same', () => {
+  it('continues from what their log reached, a tenth slower until both are the same', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START + HOUR)

@@ -112,7 +112,7 @@ describe('over a restart', () => {
     ['skip', 1, 3],
     ['once', 2, 2],
     ['all', 4, 0],
-  ] as const)('misfire %s makes %d runs in all and leaves out %d', async (misfire, runs, skipped) => {
+  ] as const)('misfire %s makes %d runs in all and omits %d', async (misfire, runs, skipped) => {
     const ground = new Ground()
     const before = await begun(ground, HOURLY, { misfire })
     await before.to(0)
@@ -133,7 +133,7 @@ describe('over a restart', () => {
     expect(info(after)).toMatchObject({ invocationCount: 1, skippedTicks: 3, nextTick: 4000 })
   })
 
-  it('an end that a task came to by itself is notified again', async () => {
+  it('an end that a task came to on its own is notified again', async () => {
     const ground = new Ground()
     const before = await begun(ground, ONCE)
     await before.to(300)
@@ -150,7 +150,7 @@ describe('over a restart', () => {
     expect(info(after)).toMatchObject({ status: 'running', startTime: 7 })
   })
 
-  it('such a task fails the start, and not itself, while the store is away', async () => {
+  it('such a task fails the start, and not itself, while the store is unavailable', async () => {
     const storage = openMemory()
     const tenant = (id: string): Store =>
       withCommit(storage.tenant(id), () => Promise.reject(new AppError('UNAVAILABLE', 'away')))
@@ -253,7 +253,7 @@ describe('deliveries', () => {
 })
 
 describe('why a node did what it did', () => {
-  it('is not said any more after a stop, which is not to say that the task is gone', async () => {
+  it('is not said any more after a stop, which is not to report that the task is gone', async () => {
     const life = await begun(new Ground(), CALLS)
     const why = (id: string) => () => life.runner.nodes.explain(id, 'send')
     expect(why('b')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
@@ -338,7 +338,7 @@ describe('what is stored', () => {
     await after.close()
   })
 
-  it('is tried again four times a second while the store is away, of which the log reports every ten seconds', async () => {
+  it('is tried again four times a second while the store is unavailable, of which the log reports every ten seconds', async () => {
     const log: unknown[] = []
     const told = (message: string, details: object) => void log.push([message, details])
     const { life, fate } = await withFate(new Ground().outside, { told })
@@ -500,7 +500,7 @@ describe('what is stored', () => {
 
 // Holds REPLAY-1, LIVETASKS-1
 describe('inputs', () => {
-  it('that a task refuses are refused, with its words', async () => {
+  it('that a task rejects are rejected, with its words', async () => {
     const life = await begun(new Ground(), CALLS)
     const { nodes } = life.runner
     await expect(nodes.push('a', 'level', { state: 'HOT' })).rejects.toMatchObject({ code: 'INVALID_STATE' })
@@ -512,7 +512,7 @@ describe('inputs', () => {
     expect(node(life, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
   })
 
-  it('act at the moment at which they were taken, though time goes on while they are stored', async () => {
+  it('act at the moment at which they were taken, though time continues while they are stored', async () => {
     const life = await begun(new Ground(), EVICTS)
     await life.send('boiler', { level: 12 })
     await life.to(50_000)
@@ -526,7 +526,7 @@ describe('inputs', () => {
     expect(node(life, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
   })
 
-  it('that cannot be stored are refused without harm to others', async () => {
+  it('that cannot be stored are rejected without harm to others', async () => {
     const life = await begun(new Ground(), EVICTS)
     const large = life.send('boiler', { level: 1, text: 'x'.repeat(1_100_000) })
     const [refused, ...taken] = await Promise.allSettled([large, life.send('boiler', { level: 2 })])

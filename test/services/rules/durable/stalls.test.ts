@@ -106,7 +106,7 @@ const statuses = async (life: Life) =>
 
 // Holds STILL-2
 
-describe('while the store stands still', () => {
+describe('while the store stalls', () => {
   it('a message waits to be durable, and its call has all of its time after that', async () => {
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
@@ -137,7 +137,7 @@ describe('while the store stands still', () => {
     expect(await statuses(life)).toEqual(['delivered', 'delivered', 'delivered', 'delivered'])
   })
 
-  it.each(['standStill', 'goAway'] as const)('a call under way is not given up (%s)', async (how) => {
+  it.each(['standStill', 'goAway'] as const)('a call in progress is not abandoned (%s)', async (how) => {
     await called()
     ground[how]()
     await pass(life, LIMIT + 10_000)
@@ -162,7 +162,7 @@ describe('while the store stands still', () => {
     expect(await statuses(life)).toEqual(['delivered'])
   })
 
-  it('a message that comes before it is known whether what is left out is durable ends no call', async () => {
+  it('a message that comes before it is known whether what is omitted is durable ends no call', async () => {
     await called()
     ground.standStill()
     const second = life.send('boiler', { level: 13 })
@@ -186,7 +186,7 @@ describe('while the store stands still', () => {
     expect(await statuses(life)).toEqual(['pending', 'pending', 'pending'])
   })
 
-  it('no call is given up because a message takes long to be refused', async () => {
+  it('no call is abandoned because a message takes long to be rejected', async () => {
     await called()
     ground.goAway()
     await pass(life, LIMIT + 100)
@@ -218,7 +218,7 @@ describe('while the store stands still', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a store that says something soon after it was asked has stood still since it last did', async () => {
+  it('a store that says something soon after it was asked has stalled since it last did', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 2000)
@@ -259,7 +259,7 @@ describe('while the store stands still', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a call that is due behind a message that is refused at last has all of its time', async () => {
+  it('a call that is due behind a message that is rejected at last has all of its time', async () => {
     await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }, 2))
     await called()
     const [call = ''] = ground.outside.open
@@ -277,7 +277,7 @@ describe('while the store stands still', () => {
     expect([ground.outside.calls.length, await statuses(life)]).toEqual([2, ['pending']])
   })
 
-  it('a state that is stored at last does not make the time count in which a message waited, and is refused', async () => {
+  it('a state that is stored at last does not make the time count in which a message waited, and is rejected', async () => {
     await called()
     ground.standStill()
     // the state is written before the message
@@ -301,7 +301,7 @@ describe('while the store stands still', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a reader of a task does not end its calls before what is left out of their time is durable', async () => {
+  it('a reader of a task does not end its calls before what is omitted of their time is durable', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 5000)
@@ -315,7 +315,7 @@ describe('while the store stands still', () => {
     expect(ground.outside.open).toHaveLength(1)
   })
 
-  it('what was left out is left out as well when the log is played again', async () => {
+  it('what was omitted is omitted as well when the log is played again', async () => {
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
     await pass(life, LIMIT + 5000)
@@ -334,8 +334,8 @@ describe('while the store stands still', () => {
   })
 })
 
-describe('a store that says something', () => {
-  it('lets calls be given up when their time is over', async () => {
+describe('a store that responds', () => {
+  it('lets calls be abandoned when their time has ended', async () => {
     await life.send('boiler', { level: 12 })
     await life.to(LIMIT - 1)
     expect(ground.outside.open).toHaveLength(1)
@@ -346,7 +346,7 @@ describe('a store that says something', () => {
 
 // Holds STILL-1
 describe('StallDetector', () => {
-  it('leaves nothing out twice', () => {
+  it('discounts nothing twice', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 9000)
     expect(stall.since).toBe(1000)
@@ -356,7 +356,7 @@ describe('StallDetector', () => {
     expect(stall.since).toBe(9000)
   })
 
-  it('keeps what is to be left out before what is left out', () => {
+  it('keeps the order of discounts', () => {
     const stall = new StallDetector(0)
     stall.responded(0, 20_000)
     stall.counted(21_000, 15_000)
@@ -373,7 +373,7 @@ describe('StallDetector', () => {
     expect([stall.since, stall.queryAgainAt]).toEqual([1000, 9250])
   })
 
-  it('counts a second as usual', () => {
+  it('counts a stall of a second', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 2000)
     expect([stall.since, stall.sinceBefore(3000, 2000), stall.sinceBefore(3001, 2000)]).toEqual([

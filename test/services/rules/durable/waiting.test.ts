@@ -86,7 +86,7 @@ describe('messages that wait when the process dies', () => {
 })
 
 describe('too many messages that wait in all tasks', () => {
-  it('have posts refused, until the tasks have caught up', async () => {
+  it('have posts rejected, until the tasks have caught up', async () => {
     const { plugs, open, seen } = slow()
     const life = new Ground().open({ plugs, maxWaitingMessages: 3 })
     await life.begin(runnableOf('t', SLOW))

@@ -95,6 +95,16 @@ describe('kept inputs', () => {
     expect(all.at(-1)?.position).toBe(40)
   })
 
+  it('leave no more characters in the log than a segment has, also when messages become larger', async () => {
+    const { keeper, add } = await kept({ sizes: { characters: 100_000, restMs: Number.POSITIVE_INFINITY } })
+    await add(Array.from({ length: 100 }, (_, i) => reading('a', i + 1)))
+    await keeper.round()
+    expect(keeper.figures().messages).toBe(0)
+    await add(Array.from({ length: 100 }, (_, i) => reading('a', i + 101, { text: 'x'.repeat(2_000) })))
+    await keeper.round()
+    expect(keeper.figures().messages).toBeGreaterThan(100)
+  })
+
   // Holds INPUTS-3
   it.each(['one bit', 'its end', 'all'])('read as a gap where %s of a segment is lost, by name', async (what) => {
     const { store, keeper, add, read, warnings } = await kept()
@@ -135,7 +145,7 @@ describe('kept inputs', () => {
     expect(await read()).toEqual([])
     await addMore([reading('a', 2)])
     expect((await read()).map(({ position }) => position)).toEqual([2])
-    expect(warnings).toEqual([expect.stringContaining('as of a backup')])
+    expect(warnings).toEqual([expect.stringContaining('for example from a backup')])
   })
 
   it('omit a message that has expired', async () => {

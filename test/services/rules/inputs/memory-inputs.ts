@@ -14,6 +14,10 @@ export class MemoryInputs implements KeptInputs {
   readonly inputs: KeptInput[] = []
   readonly checkpoints: InputCheckpoint[] = []
 
+  get source(): never {
+    throw new Error('a list has no segments')
+  }
+
   since(): Promise<KeptSince | undefined> {
     const first = this.inputs[0]
     return Promise.resolve(first && { position: first.position, at: first.input.at })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../../src/index.ts'
-import type { KeptInput, KeptInputs } from '../../../../src/services/rules/inputs/contract.ts'
+import type { InputRange, KeptInput, KeptInputs } from '../../../../src/services/rules/inputs/contract.ts'
 import { KeptRange } from '../../../../src/services/rules/rehearsals/kept-range.ts'
 import type { RehearsalHistory } from '../../../../src/services/rules/rehearsals/rehearsal-history.ts'
 import { MemoryInputs } from '../inputs/memory-inputs.ts'
@@ -41,17 +41,16 @@ describe('a range of kept inputs', () => {
   it('stops at a cancellation, however long it is', async () => {
     const cancel = new AbortController()
     let batches = 0
-    const endless: KeptInputs = {
+    const endless: KeptInputs = Object.assign(new MemoryInputs(), {
       since: async () => ({ position: 1, at: 0 }),
-      checkpoint: async () => undefined,
-      async *read(_range, signal) {
+      async *read(_range: InputRange, signal?: AbortSignal) {
         for (;;) {
           signal?.throwIfAborted()
           if (++batches === 500) cancel.abort()
           yield Array.from({ length: 1_000 }, (_, i) => inputAt(batches, i))
         }
       },
-    }
+    })
     await expect(KeptRange.of(historyOf(endless), RANGE, cancel.signal)).rejects.toThrow('aborted')
     expect(batches).toBe(500)
   })

@@ -2,8 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EngineEvent, Rule } from '../../../../src/index.ts'
-import type { InternalRules, Rehearsal } from '../../../../src/services/rules/contract.ts'
+import type { InternalRules, Rehearsal, RehearsalRequest } from '../../../../src/services/rules/contract.ts'
+import { createRegistry } from '../../../../src/core/index.ts'
+import { generatorHere } from '../../../../src/platform/generate.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
+import { runsHere } from '../../../../src/services/rules/tools/direct-runs.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 import { Ground, TENANT, type Life } from '../durable/support/lives.ts'
 
@@ -13,9 +16,9 @@ const KEEP = { ageMs: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY,
 
 const sensor = fc
   .record({
-    name: fc.constantFrom('level', 'level', 'bound', 'count', 'ask'),
+    name: fc.constantFrom('level', 'level', 'bound', 'bound', 'count', 'count', 'ask'),
     resource: fc.constantFrom('$', '$', 'other'),
-    evictionTime: fc.constantFrom(undefined, 5_000, 70_000),
+    evictionTime: fc.constantFrom(undefined, undefined, 5_000, 70_000),
   })
   .map(({ evictionTime, ...one }) => ({ ...one, ...(evictionTime && { evictionTime }) }))
 
@@ -65,6 +68,7 @@ const rule: fc.Arbitrary<Rule> = fc
 type Step =
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'send'; readonly resource: string; readonly level: unknown; readonly age: number | null }
+  | { readonly do: 'course'; readonly levels: readonly number[] }
   | { readonly do: 'repeat' | 'push' | 'round' | 'flush' | 'stop' | 'crash' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -82,6 +86,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('course' as const), levels: fc.array(fc.nat(20), { maxLength: 9 }) }),
+  },
+  {
     weight: 3,
     arbitrary: fc.constantFrom<Step>({ do: 'repeat' }, { do: 'push' }, { do: 'round' }, { do: 'flush' }),
   },
@@ -94,6 +102,7 @@ class Host {
   readonly #ground = new Ground()
   #life: Life | undefined
   #service: InternalRules | undefined
+  #inRows: InternalRules | undefined
   #now = START
   #last: readonly [string, Record<string, unknown>] | undefined
   #ids = 0
@@ -115,7 +124,7 @@ class Host {
   async open(): Promise<void> {
     const { plugs } = this.#ground.outside
     const life = this.#ground.open({ at: this.#now, keepInputs: KEEP })
-    const service = createRulesService({
+    const options = {
       tenant: TENANT,
       store: life.storage.tenant(TENANT),
       runner: life.runner,
@@ -123,9 +132,14 @@ class Host {
       plugs: () => plugs,
       now: () => life.clock.now(),
       newId: () => `t${this.#ids++}`,
-    })
+    }
+    const service = createRulesService(options)
+    const now = () => life.clock.now()
+    const rows = runsHere({ registry: createRegistry(plugs), ports: {}, now, generate: generatorHere() })
+    const elsewhere = { ...rows, onlyHere: () => [], counted: <T>(work: () => T) => work() }
     this.#life = life
     this.#service = service
+    this.#inRows = createRulesService({ ...options, elsewhere })
     if (this.id !== '') this.#watch(life)
     await service.start()
     await life.rest()
@@ -148,6 +162,14 @@ class Host {
         this.#last = [one.resource, { level: one.level, ...(one.age !== null && { timestamp: this.#now - one.age }) }]
         await life.send(...this.#last)
         return life.rest()
+      case 'course':
+        for (const level of one.levels) {
+          this.#now += 1_000
+          await life.to(this.#now)
+          await life.send('boiler', { level, timestamp: this.#now })
+          await life.rest()
+        }
+        return
       case 'repeat':
         if (this.#last !== undefined) await life.send(...this.#last)
         return life.rest()
@@ -167,6 +189,17 @@ class Host {
         this.#now += 2_000
         return this.open()
     }
+  }
+
+  /** Rehearses one message after the other, and in rows. */
+  async rehearse(request: RehearsalRequest): Promise<readonly Partial<Rehearsal>[]> {
+    return Promise.all(
+      [this.#service, this.#inRows].map(async (service) => {
+        const answer = (await service?.as({ tenant: TENANT, user: 'tester' }).rehearsals.run(request)) as Rehearsal
+        const { id: _id, createTime: _createTime, ...rest } = answer
+        return rest
+      }),
+    )
   }
 
   async close(): Promise<void> {
@@ -192,9 +225,19 @@ describe('a rehearsal over kept inputs', () => {
         for (const one of steps) await host.take(one)
         await host.take({ do: 'wait', ms: 1 })
         const request = { task: host.id, source: { from: START - MINUTE, until: host.now }, calls: 'recorded' } as const
-        const answer = (await host.api.rehearsals.run(request)) as Rehearsal
+        const rehearsed = async (body: RehearsalRequest): Promise<Partial<Rehearsal>> => {
+          const [plain = {}, inRows = {}] = await host.rehearse(body)
+          expect(inRows).toEqual(plain)
+          return inRows
+        }
+        const answer = await rehearsed(request)
         const both = { ...request, initialState: 'warm', compareWith: { task: host.id } } as const
-        const compared = (await host.api.rehearsals.run(both)) as Rehearsal
+        const compared = await rehearsed(both)
+        const other = { ...wanted, triggers: wanted.triggers?.slice(0, 1) ?? [] }
+        const sweep = { '/triggers/0/invocationPolicy': [0, 2, 60] }
+        for (const calls of ['none', 'recorded'] as const)
+          await rehearsed({ ...request, calls, compareWith: { rule: other }, sweep })
+        await rehearsed({ ...request, calls: 'none', order: 'time', sweep, events: { types: ['state', 'held'] } })
         await host.close()
         const equal = host.fired.length
         expect(compared.comparison?.counts).toEqual({ equal, added: 0, removed: 0, moved: 0 })
@@ -203,8 +246,8 @@ describe('a rehearsal over kept inputs', () => {
           const { time, node, source, why } = event as Extract<EngineEvent, { type: 'fired' }>
           return JSON.stringify({ time, resource: 'boiler', node, source, why })
         })
-        const rehearsed = answer.firings?.map((one) => JSON.stringify({ ...one, resource: 'boiler' }))
-        expect(rehearsed?.toSorted()).toEqual(live.toSorted())
+        const fired = answer.firings?.map((one) => JSON.stringify({ ...one, resource: 'boiler' }))
+        expect(fired?.toSorted()).toEqual(live.toSorted())
       }),
       runs(100),
     )

@@ -55,7 +55,7 @@ it('what is said of messages besides is handed on with them', async () => {
 })
 
 // Holds RELAYREADER-3
-it('who stops it waits for the commit that is under way, and the next reader goes on from there', async () => {
+it('stopping it waits for the commit in progress, and the next reader continues from there', async () => {
   const store = openMemory().tenant('acme')
   await store.log(RELAY_LOG).append(
     1,

@@ -122,7 +122,7 @@ describe('a fix', () => {
     ['a value that nothing is like', { type: 'a', order: 'sideways' }],
     ['a name whose place is too long to name', { type: 'a', ['x'.repeat(101)]: 1 }],
     ['a wrong type', { type: 1 }],
-  ])('is not there for %s', (_what, document) => {
+  ])('does not exist for %s', (_what, document) => {
     expect(ofBody(document).flatMap(({ fix = [] }) => fix)).toEqual([])
   })
 

@@ -87,7 +87,7 @@ export class World {
     const tenant = (id: string): Store => {
       const store = this.storage.tenant(id)
       return withCommit(store, async (writes) => {
-        if (this.refuses(writes)) throw new AppError('UNAVAILABLE', 'the store is away')
+        if (this.refuses(writes)) throw new AppError('UNAVAILABLE', 'the store is unavailable')
         return store.commit(writes)
       })
     }

@@ -121,7 +121,7 @@ export function survives(newGround: () => AnyGround): void {
     await after.close()
   })
 
-  it('makes a call that was under way again, under its id, and tries one that failed at its time', async () => {
+  it('makes a call that was in progress again, under its id, and tries one that failed at its time', async () => {
     const ground = newGround()
     ground.outside.answersAtOnce = false
     const before = await ground.open()

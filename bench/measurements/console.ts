@@ -1,0 +1,28 @@
+/** The console: sizes, and times in Chromium, with their limits. */
+import { digits } from '../figures.ts'
+import { type LinePlan, measurement, middle } from '../measurement.ts'
+import type { ConsoleSubject } from '../samples/console.ts'
+
+const LINES: Readonly<Record<ConsoleSubject, readonly [title: string, limit: string]>> = {
+  first: ['first view, kB zipped', '90'],
+  editor: ['chunk of the editor, kB zipped', '200'],
+  layout: ['layout of a graph of 300 nodes, ms', '300'],
+  frames: ['work for a frame at 200 changes a second beside 1,000 tasks, CPU throttled four times, ms', '16'],
+  zoom: ['zoom of a plot of a million points, ms', '200'],
+}
+
+export const console = measurement('console', {
+  name: 'console',
+  title: 'Console: what a browser loads, and Chromium by the clock',
+  lines: (Object.keys(LINES) as ConsoleSubject[]).map((subject): LinePlan<'console'> => {
+    return { name: subject, title: LINES[subject][0], request: { subject } }
+  }),
+  maxRounds: 3,
+  cost: ({ figure }) => figure,
+  costUnit: 'kB or ms',
+  what: 'what',
+  columns: [
+    ['measured', middle(({ figure }) => figure, digits)],
+    ['limit', ({ name }) => LINES[name as ConsoleSubject][1]],
+  ],
+})
