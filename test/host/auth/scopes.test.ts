@@ -1,10 +1,15 @@
 /**
- * What keys of each scope may do, as an outsider finds it: every route with a key of every scope. The file of the
- * scopes is an independent record; `vitest -u` writes it.
+ * What keys of each scope may do, as an outsider finds it over sockets: every route, and every upgrade to a WebSocket,
+ * with a key of every scope. The file of the scopes is an independent record; `vitest -u` writes it.
  */
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SCOPES, type Scope } from '../../../src/kernel/rights.ts'
-import { printedRoutes } from '../printed-routes.ts'
+import { WebSocket } from 'ws'
+import { hasScope, SCOPES, type Scope } from '../../../src/kernel/rights.ts'
+import { type PrintedRoute, printedRoutes } from '../printed-routes.ts'
 import { basic } from '../sample-host.ts'
 import { wholeHost, type WholeHost } from '../whole-host.ts'
 
@@ -14,9 +19,12 @@ interface Pair {
 }
 
 let host: WholeHost
+let address: string
 const pairs = new Map<Scope, Pair>()
 beforeAll(async () => {
   host = await wholeHost({ rateLimit: '0' })
+  await host.app.listen({ host: '127.0.0.1', port: 0 })
+  address = `127.0.0.1:${(host.app.server.address() as AddressInfo).port}`
   for (const scope of SCOPES) {
     const body = scope === 'provision' ? { provisioning: true } : { scopes: [scope] }
     pairs.set(scope, await host.done<Pair>('POST', '/auth/v1/keys', body))
@@ -27,26 +35,95 @@ afterAll(() => host[Symbol.asyncDispose]())
 /** Parameters that no route knows, so that a route that is open answers without an effect. */
 const STRICT = { prefer: 'handling=strict', 'content-type': 'application/json' }
 
-async function isOpenTo(scope: Scope, { method, url }: ReturnType<typeof printedRoutes>[number]): Promise<boolean> {
-  const { key, secret } = pairs.get(scope) ?? { key: '', secret: '' }
-  const headers = { ...STRICT, authorization: basic(key, secret) }
-  const payload = method === 'GET' || method === 'DELETE' ? {} : { payload: '{}' }
-  const { statusCode, body } = await host.app.inject({ method, url: `${url}?zzz=1`, headers, ...payload })
-  const isRefused = statusCode === 403 && body.includes('The scope ')
-  if (isRefused) expect(body, `${method} ${url}`).toMatch(/The scope [a-z]+(?: or device)? is missing/)
-  return !isRefused
+interface Found {
+  readonly status: number
+  readonly body: string
+}
+
+async function sent({ method, url }: PrintedRoute, authorization?: string): Promise<Found> {
+  const body = method === 'GET' || method === 'DELETE' ? null : '{}'
+  const headers = { ...STRICT, ...(authorization !== undefined && { authorization }) }
+  const answer = await fetch(`http://${address}${url}?zzz=1`, { method, headers, body, redirect: 'manual' })
+  const isEndless = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (isEndless) await answer.body?.cancel()
+  return { status: answer.status, body: isEndless ? '' : await answer.text() }
+}
+
+/** Returns the answer to an upgrade: 101 for an open socket. */
+async function upgraded({ url }: PrintedRoute, authorization: string): Promise<Found> {
+  const socket = new WebSocket(`ws://${address}${url}`, { headers: { authorization } })
+  socket.on('error', () => undefined)
+  const open = once(socket, 'open').then(() => ({ status: 101, body: '' }))
+  const refused = once(socket, 'unexpected-response').then(async ([, answer]) => {
+    const { statusCode: status = 0 } = answer as IncomingMessage
+    // other answers may not end
+    return { status, body: status === 403 ? await text(answer as IncomingMessage) : '' }
+  })
+  const found = await Promise.race([open, refused])
+  socket.terminate()
+  return found
+}
+
+/** Returns the scopes for which a request is open; the others are refused with the scope that they lack. */
+async function openTo(what: string, ask: (authorization: string) => Promise<Found>): Promise<readonly Scope[]> {
+  const open: Scope[] = []
+  for (const scope of SCOPES) {
+    const { key = '', secret = '' } = pairs.get(scope) ?? {}
+    const { status, body } = await ask(basic(key, secret))
+    const named = /The scope ([a-z]+)(?: or (device))? is missing/.exec(body)?.slice(1) as Scope[] | undefined
+    if (named === undefined) open.push(scope)
+    else {
+      expect([what, status]).toEqual([what, 403])
+      const isIncluded = named.some((one) => one !== undefined && hasScope({ scopes: [scope] }, one))
+      expect([what, scope, named, isIncluded]).toEqual([what, scope, named, false])
+    }
+  }
+  return open
 }
 
 describe('every route', () => {
   it('is open to the scopes of the file, and no others', async () => {
     const lines: string[] = []
     for (const route of printedRoutes(host.app)) {
-      const stranger = await host.app.inject({ method: route.method, url: route.url })
-      const open: string[] = []
-      for (const scope of SCOPES) if (await isOpenTo(scope, route)) open.push(scope)
-      const isPublic = stranger.statusCode !== 401
-      lines.push(`${route.method} ${route.url}: ${isPublic ? 'all, without a key' : open.join(' ')}`)
+      const what = `${route.method} ${route.url}`
+      const isPublic = (await sent(route)).status !== 401
+      const open = await openTo(what, (authorization) => sent(route, authorization))
+      lines.push(`${what}: ${isPublic ? 'all, without a key' : open.join(' ')}`)
     }
     await expect(`${lines.toSorted().join('\n')}\n`).toMatchFileSnapshot('../../freeze/golden/scopes.txt')
-  })
+  }, 120_000)
 })
+
+it('every upgrade to a WebSocket is open to the scopes of its stream, and no others', async () => {
+  const found: Record<string, string> = {}
+  for (const route of printedRoutes(host.app)) {
+    if (route.method !== 'GET') continue
+    let sockets = 0
+    const open = await openTo(`upgrade of ${route.url}`, async (authorization) => {
+      const answer = await upgraded(route, authorization)
+      if (answer.status === 101) sockets++
+      return answer
+    })
+    if (sockets === 0) continue
+    expect([route.url, sockets]).toEqual([route.url, open.length])
+    found[route.url] = open.join(' ')
+  }
+  expect(found).toEqual({
+    '/messages': 'read operate author publish admin',
+    '/resources/one/commands': 'device read operate author publish admin',
+    '/resources/one/commands/publish': 'operate admin',
+    '/resources/one/commands/subscribe': 'device read operate author publish admin',
+    '/resources/one/current': 'read operate author publish admin',
+    '/resources/one/events': 'device admin',
+    '/resources/one/events/publish': 'device admin',
+    '/resources/one/events/subscribe': 'read operate author publish admin',
+    '/resources/one/messages': 'read operate author publish admin',
+    '/resources/one/series': 'read operate author publish admin',
+    '/resources/one/series/one': 'read operate author publish admin',
+    '/resources/one/series/one/last': 'read operate author publish admin',
+    '/resources/one/series/one/latest': 'read operate author publish admin',
+    '/resources/one/series/one/raw': 'read operate author publish admin',
+    '/resources/one/socket': 'read operate author publish admin',
+    '/socket': 'device admin',
+  })
+}, 120_000)
