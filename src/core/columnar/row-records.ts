@@ -43,7 +43,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly gates: number
   fired = 0
   held = 0
-  /** which of the fired actuators were held back, as bits */
+  /** the held actuators of those fired by the states, as bits */
   whichHeld = 0
   /** set when its events are emitted in another way */
   isVoid = false
