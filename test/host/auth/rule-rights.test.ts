@@ -69,9 +69,8 @@ const fromTemplate = async (template: string): Promise<string> =>
   (await host.done<{ ID: string }>('POST', '/api/tasks', { template, name: 't', resource: 'boiler' })).ID
 
 it.each<[readonly Scope[], string]>([
-  [['author'], 'refused'],
   [['publish'], 'refused'],
-  [['author', 'operate'], 'raised'],
+  [['publish', 'operate'], 'raised'],
   [['admin'], 'raised'],
 ])('a template by a key with %j acts with its rights', async (scopes, expected) => {
   await send(await keyWith(...scopes), 'POST', '/api/templates', { name: 'hot', ...graph('HEAT') })
@@ -85,7 +84,7 @@ it('a rule without a template acts with the rights of the key that sent it', asy
 })
 
 it('a task keeps the rights of its version until it is reloaded', async () => {
-  const author = await keyWith('author')
+  const author = await keyWith('publish')
   await host.done('POST', '/api/templates', { name: 'hot', ...graph('FIRST') })
   const id = await fromTemplate('hot')
   await send(author, 'PUT', '/api/templates/hot', { name: 'hot', ...graph('SECOND') })
@@ -95,7 +94,7 @@ it('a task keeps the rights of its version until it is reloaded', async () => {
 })
 
 it('removing a key does not stop its rules, and a restart does not widen their rights', async () => {
-  const [author, operator] = [await keyWith('author'), await keyWith('author', 'operate')]
+  const [author, operator] = [await keyWith('publish'), await keyWith('publish', 'operate')]
   await send(author, 'POST', '/api/templates', { name: 'refused', ...graph('REFUSED') })
   await send(operator, 'POST', '/api/templates', { name: 'raised', ...graph('RAISED') })
   const [refused, raised] = [await fromTemplate('refused'), await fromTemplate('raised')]
