@@ -101,8 +101,11 @@ it('rehearses a draft beside the published version', async () => {
   await opened()
   expect(await asked('PUT', '/api/templates/hot?draft=true', hot(80))).toMatchObject([200, { version: 2 }])
   const request = {
-    ...{ template: 'hot', templateVersion: 2, compareWith: { template: 'hot' } },
-    ...{ resources: ['a'], source: { from: FROM, until: FROM + 10 * MINUTE } },
+    template: 'hot',
+    templateVersion: 2,
+    compareWith: { template: 'hot' },
+    resources: ['a'],
+    source: { from: FROM, until: FROM + 10 * MINUTE },
   }
   const [status, answer] = await asked('POST', '/api/rehearsals', request)
   expect([status, answer]).toMatchObject([200, { comparison: { counts: { equal: 1, added: 1, removed: 0 } } }])
