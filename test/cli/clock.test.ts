@@ -65,7 +65,7 @@ it('is received by a host that runs', async () => {
   const warned: string[] = []
   composed.serviceLog?.goTo({ warn: (_details, text) => void warned.push(text), error: () => undefined })
   expect(await runClock({ follow: true, data }, {}, { out: () => undefined })).toBe(0)
-  expect(warned.join('\n')).toContain('the operator has this host follow the clock of the machine')
+  expect(warned.join('\n')).toContain('an operator set the time of this host to the clock of the machine')
 })
 
 it('says so when no host has the folder, and leaves no order behind', async () => {

@@ -57,17 +57,17 @@ describe('reflexarc models', () => {
   })
 
   it.each<[string, RegExp]>([
-    ['add none', /write the path of a model, or --remote/],
-    ['add none broken.bst --remote http://x --protocol v1', /write the path of a model, or/],
+    ['add none', /pass either the path of a model, or --remote/],
+    ['add none broken.bst --remote http://x --protocol v1', /pass either the path of a model, or/],
     ['add none --remote http://x', /--remote: requires --protocol v1 or --protocol v2/],
     ['add none broken.bst --protocol v1 --header a:b', /--protocol and --header: use only together with/],
     ['add none --remote http://x --protocol v1 --header secret', /write 'name: value'/],
     ['add bad broken.bst', /bad is not ready: the booster cannot be read/],
     ['add none none.bst', /none\.bst: file or folder not found/],
-    ['add what model.bin', /--framework: model\.bin does not say it/],
+    ['add what model.bin', /--framework: missing, and the name of model\.bin/],
     ['predict heat [1', /the instances are not JSON/],
     ['predict none [[1]]', /Model does not exist/],
-    ['runtime add pytorch --data .', /make an environment of your own/],
+    ['runtime add pytorch --data .', /create an environment yourself/],
     ['runtime add sklearn --data . --python no-python', /no-python could not be started/],
   ])('%s ends with 1', async (args, message) => {
     const { code, stderr } = await models(...args.split(' '))
@@ -78,6 +78,6 @@ describe('reflexarc models', () => {
     expect(existsSync(join(place.path, 'model-runtimes/sklearn'))).toBe(false)
     mkdirSync(join(place.path, 'model-runtimes/tensorflow'), { recursive: true })
     const { stderr } = await models('runtime', 'add', 'tensorflow', '--data', '.')
-    expect(stderr).toMatch(/model-runtimes\/tensorflow exists already/)
+    expect(stderr).toMatch(/model-runtimes\/tensorflow already exists/)
   })
 })

@@ -45,7 +45,7 @@ describe('reflexarc prove', () => {
     const first = await files.cli(args)
     expect(first.stdout).toMatch(/^"always alarm fires means that t is above 95" does not hold/)
     const [name] = readdirSync(join(files.path, 'kept'))
-    expect(first.stdout).toContain(`kept as ${join('kept', name ?? '')}`)
+    expect(first.stdout).toContain(`stored as ${join('kept', name ?? '')}`)
     expect(first.code).toBe(2)
     const again = await files.cli(args)
     expect(again.stdout).toContain(`${join('kept', name ?? '')}: "always alarm`)

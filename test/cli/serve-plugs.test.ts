@@ -92,7 +92,7 @@ describe('reflexarc serve --plugs', () => {
     file('siren-2.mjs', siren('2.0.1', 'howling more'))
     file('siren.mjs', 'export const siren = ')
     host.hangUp()
-    await until(() => host.stderr.includes('plugs stay as they are'))
+    await until(() => host.stderr.includes('plugs could not be reloaded'))
     expect(await asking.versions()).toEqual(['2.0.0', '1.0.0'])
 
     file('siren.mjs', siren('1.1.0', 'wailing again'))

@@ -79,9 +79,9 @@ call_somebody           log              1        -      1       -
       '\nNothing fired.\n\nalarm has not fired.\n  trigger   alarm fires when hot_and_still is TRUE.\n  held by   ',
     )
     expect(stdout).toContain('\nall_clear has not fired.\n')
-    expect(stdout).toContain('\n  needs     It needs temperature Above.\n')
+    expect(stdout).toContain('\n  needs     It requires temperature Above.\n')
     expect(stdout).toMatch(/\nhot_and_still is FALSE since .*, because temperature is Below and pump_runs is \w+\.\n/)
-    expect(stdout).toContain('\n  to TRUE   It needs temperature Above.\n')
+    expect(stdout).toContain('\n  to TRUE   It requires temperature Above.\n')
   })
 
   it('says so when no message is for the rule', async () => {

@@ -1,9 +1,10 @@
 // Holds RIGHTS-1, RIGHTS-2
 import { expect, it } from 'vitest'
-import { withinRights } from '../../../src/host/wiring/within-rights.ts'
+import { asTask, withinRights } from '../../../src/host/wiring/within-rights.ts'
 import { SCOPES, type Scope } from '../../../src/kernel/rights.ts'
 import { actingWith, eachWith, withRightsOfNow } from '../../../src/platform/acting.ts'
 import type { PlugServices } from '../../../src/core/ports.ts'
+import { definePlug } from '../../../src/plug.ts'
 
 const NAMES = {
   alarms: ['raise', 'update', 'clear', 'latest', 'find', 'check'],
@@ -64,4 +65,12 @@ it('each step of a run has the rights of its caller, and so have calls from anot
   expect(found).toEqual(['refused'])
   const bound = actingWith({ scopes: ['read'] }, () => withRightsOfNow(call))
   await expect(bound('alarms.raise')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+})
+
+it.each([
+  ['AsyncFunction', async () => Promise.resolve({})],
+  ['Function', () => ({})],
+])('a plug with rights stays a %s, by which a recovery recognizes calls that take time', (kind, execute) => {
+  const plug = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute })
+  expect(asTask(plug, () => undefined).execute.constructor.name).toBe(kind)
 })

@@ -137,6 +137,8 @@ const LIGHT: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^PATCH \/api\/templates/, 'each template as by PUT, or a copy of what is stored'],
   [/^PUT \/api\/tasks\/one$|^PATCH \/api\/tasks$/, 'as by POST, or a job'],
   [/^PUT \/api\/discoveryTemplate$/, 'marks what is stored'],
+  [/^POST \/api\/templates\/one\/versions\/one\/publish$/, 'a draft that was checked by PUT, checked as there'],
+  [/^(?:POST|PUT) \/api\/(?:sources|sinks)\//, 'one document; connections are made beside the request'],
   [/^(?:POST|PUT|PATCH) \/api\/tasks\/one\/(?:command|nodes)\//, 'hands an input to a task that runs'],
   [/^POST \/(?:api\/tasklogs|api\/data|messages|resources\/one(?:\/events|\/commands)?)$/, 'the data plane'],
   [/^POST \/(?:api\/)?batch$/, 'a job'],
