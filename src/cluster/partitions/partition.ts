@@ -18,7 +18,7 @@ export function partitionOfTask(id: string, count: number): number {
   return number !== undefined && Number(number) < count ? Number(number) : 0
 }
 
-/** Returns the id of a task in a partition; `id` must not have a partition suffix. */
+/** Returns the id of a task, or of a rehearsal, in a partition; `id` must not have a partition suffix. */
 export function taskIdIn(id: string, number: number): string {
   return number === 0 ? id : `${id}-p${number}`
 }

@@ -120,7 +120,7 @@ class Rules implements InternalRules {
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
     const isFirst = (this.#options.partition?.number ?? 0) === 0
-    if (isFirst) await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
+    await Promise.all([isFirst && this.#rules.sources.tidy(), this.#rehearsals.start()])
     await this.#resume()
     if (isFirst) await this.#jobs.start()
   }

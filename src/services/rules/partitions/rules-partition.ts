@@ -12,12 +12,12 @@ export interface RulesPartition extends Partition {
   ask(partition: number, question: RulesQuestion): Promise<unknown>
 }
 
-/** Methods whose first argument is a task id, so that calls can be forwarded by it. */
+/** Methods whose first argument is the id of a task or rehearsal, which names its partition. */
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'previewReplace', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
-  rehearsals: ['replay'],
+  rehearsals: ['replay', 'get', 'events', 'remove'],
 } as const satisfies {
   readonly [A in 'tasks' | 'batches' | 'inspection' | 'rehearsals']: readonly (keyof RulesApi[A])[]
 }

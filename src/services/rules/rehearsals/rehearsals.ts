@@ -7,11 +7,13 @@
  * REHEARSE-4 a rehearsal of a task over kept inputs, from its state and with recorded calls, fires as the task fired
  * REHEARSE-5 a replay with a changed input runs on a copy, and compares it with what the task did
  */
+import { taskIdIn } from '#cluster'
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { RehearsalApi } from '../contract.ts'
 import type { KeptInputs, KeptSource } from '../inputs/contract.ts'
 import { KeptReader } from '../inputs/kept-reader.ts'
+import { foreignOf } from '../partitions/rules-partition.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, planReplay, type RehearsalPlan } from './rehearsal-plan.ts'
@@ -83,9 +85,11 @@ export class Rehearsals {
   }
 
   async start(): Promise<void> {
-    const now = this.#rules.options.now()
+    const { now: clock, partition } = this.#rules.options
+    const now = clock()
     await this.#documents.removeOld(now)
     for (const record of await this.#documents.running()) {
+      if (foreignOf(record.id, partition) !== undefined) continue
       const error = 'the host ended during the rehearsal; send it again'
       await this.#documents.put({ ...record, status: 'interrupted', finishedTime: now, error })
     }
@@ -103,11 +107,11 @@ export class Rehearsals {
       const text = `${MAX_OPEN} rehearsals are running; retry in 1 s, or cancel one`
       throw new AppError('RATE_LIMITED', text, { cause: 1 })
     }
-    const { now, newId } = this.#rules.options
+    const { now, newId, partition } = this.#rules.options
     const plan = await planned()
     await this.#documents.removeOld(now())
     const record: RehearsalRecord = {
-      id: newId(),
+      id: taskIdIn(newId(), partition?.number ?? 0),
       status: 'running',
       user,
       ...(plan.task !== undefined && { task: plan.task }),
