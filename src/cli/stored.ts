@@ -10,7 +10,7 @@ import { metricsToPlot, resourcesToPlot, sweptThresholds } from './html/plotted.
 import { type FoundDifference, type Report, reportedFirings } from './html/report.ts'
 import { thresholdsOf } from './html/thresholds.ts'
 import { figuresOfDiff, textOf, writeReport } from './html/write-report.ts'
-import { grouped } from './numbers.ts'
+import { counted, grouped } from './numbers.ts'
 import { textAt } from './recording/source.ts'
 import { spanText } from './report/recording-text.ts'
 import { nameOfRule } from './report/run-report.ts'
@@ -120,11 +120,11 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
   if (coverage === undefined || counts === undefined) return [`the rehearsal is ${status}${error ? `: ${error}` : ''}`]
   const { summary, messages, from, until, missingMetrics } = coverage
   const lines = [
-    `${summary}: ${messages} messages from ${formatTime(from, zone)} until ${formatTime(until, zone)}`,
+    `${summary}: ${counted(messages, 'message')} from ${formatTime(from, zone)} until ${formatTime(until, zone)}`,
     ...missingMetrics.map((name) => `no resource has the metric ${visible(name)}`),
     '',
   ]
-  const head = `${counts.firings} firings, ${alarms?.raised ?? 0} alarms raised, ${alarms?.cleared ?? 0} cleared`
+  const head = `${counted(counts.firings, 'firing')}, ${counted(alarms?.raised ?? 0, 'alarm')} raised, ${alarms?.cleared ?? 0} cleared`
   if (sweep !== undefined) return [...lines, ...sweepTable(sweep)]
   if (comparison !== undefined) {
     const { added, removed, moved, counts: of } = comparison

@@ -40,7 +40,7 @@ it.skipIf(!hasVenv)('makes an environment that a host finds, with the versions t
   const { code, stdout, stderr } = await add()
   expect(code, stderr).toBe(0)
   expect(stdout).toMatch(
-    /^xgboost is in \S+model-runtimes\/xgboost: xgboost-cpu==3\.2\.0, numpy==2\.4\.6, scipy==1\.17\.1\n$/,
+    /^xgboost was installed in \S+model-runtimes\/xgboost: xgboost-cpu==3\.2\.0, numpy==2\.4\.6, scipy==1\.17\.1\n$/,
   )
   const runtimes = new PythonRuntimes(join(place.path, 'model-runtimes'))
   expect(await runtimes.of('xgboost')).toMatchObject({
