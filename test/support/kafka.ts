@@ -111,7 +111,10 @@ export async function startKafka(): Promise<KafkaServer> {
       .join(''),
   )
   const java = (...args: readonly string[]): string[] => ['-cp', join(JARS, 'libs', '*'), ...args]
-  const id = randomBytes(16).toString('base64url')
+  const bytes = randomBytes(16)
+  // an id that begins with a dash would be read as an option
+  bytes[0] = (bytes[0] ?? 0) & 0x7f
+  const id = bytes.toString('base64url')
   const scram = Object.entries(KAFKA_USERS).flatMap(([user, password]) => {
     return ['--add-scram', `SCRAM-SHA-256=[name=${user},password=${password}]`]
   })

@@ -197,7 +197,7 @@ describeWithPostgres('a store that one host has', (start) => {
     await until(() =>
       notes.get('a').then(
         () => false,
-        (error: Error) => error.message.includes('is held by another host'),
+        (error: Error) => error.message.includes('is in use by another host'),
       ),
     )
     await expect(notes.put('a', { text: 'two' })).rejects.toMatchObject({ code: 'STORE' })
