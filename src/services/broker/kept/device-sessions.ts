@@ -180,9 +180,16 @@ export class DeviceSessions {
       else
         this.#keep(session, { number, resource: value.resource, bytes: value.bytes, wasSent: number <= session.sent })
     }
+    const cut: Session[] = []
     for (const session of byId.values()) {
+      // the host ended while the client was connected: later commands were not sent, even if this host ends too
+      if (session.sent === Number.POSITIVE_INFINITY) cut.push(session)
       session.sent = Math.min(session.sent, session.last)
       this.#add(session)
+    }
+    for (let from = 0; from < cut.length; from += AT_ONCE) {
+      const some = cut.slice(from, from + AT_ONCE)
+      await this.#options.store.commit(some.map((one) => this.#records.putting(one.id, recordOf(one))))
     }
     for (const key of Array.from(this.#sessions.keys())) await this.#checkKey(key)
     await this.sweep()
@@ -404,16 +411,7 @@ export class DeviceSessions {
 
   async #save(session: Session): Promise<void> {
     if (session.isOver) return
-    const { id, key, keyMark, clientId, expiry, filters, left, sent } = session
-    await this.#records.put(id, {
-      key,
-      keyMark,
-      clientId,
-      expiry,
-      filters: [...filters.values()],
-      ...(left !== undefined && { left }),
-      sent,
-    })
+    await this.#records.put(session.id, recordOf(session))
   }
 
   #putting(session: Session, { number, resource, bytes }: WaitingCommand, message: BrokerMessage, isRetained = false) {
@@ -425,6 +423,13 @@ export class DeviceSessions {
       ...(isRetained && { isRetained: true as const }),
     })
   }
+}
+
+/** records in one commit */
+const AT_ONCE = 1_000
+
+function recordOf({ key, keyMark, clientId, expiry, filters, left, sent }: Session): SessionRecord {
+  return { key, keyMark, clientId, expiry, filters: [...filters.values()], ...(left !== undefined && { left }), sent }
 }
 
 const DIGITS = 12
