@@ -49,5 +49,5 @@ it.skipIf(!hasVenv)('makes an environment that a host finds, with the versions t
     version: expect.stringMatching(/^3\.\d+\.\d+/) as string,
   })
   expect(await runtimes.of('sklearn')).toBeUndefined()
-  expect((await add()).stderr).toMatch(/exists already; delete it/)
+  expect((await add()).stderr).toMatch(/already exists; delete it/)
 })
