@@ -65,8 +65,11 @@ export async function reading(
     handle: source.handle,
   })
   source.connected(connected)
+  const subscription = subscribed(connected, options.filters)
+  subscription.catch(source.fail)
   try {
-    await subscribed(connected, options.filters)
+    // a session that continues may deliver more than the source reads ahead before the broker answers the subscription
+    await Promise.race([subscription, source.full])
   } catch (error) {
     await source.close()
     throw plainError(error)
@@ -102,6 +105,9 @@ export class MqttSource implements SourceConnection {
   #failure: Error | undefined
   #wake: () => void = () => undefined
   #closing: Promise<void> | undefined
+  #isFull: () => void = () => undefined
+  /** resolves once the source waits for its reader */
+  readonly full = new Promise<void>((resolve) => (this.#isFull = resolve))
 
   constructor({ signal, position }: Pick<SourceOpening, 'signal' | 'position'>, { decode }: ReadingOptions) {
     this.#signal = signal
@@ -112,11 +118,14 @@ export class MqttSource implements SourceConnection {
 
   connected(connected: Connected): void {
     this.#connected = connected
-    const fail = (error: unknown): void => {
-      this.#failure ??= plainError(error)
-      this.#wake()
-    }
-    connected.client.on('error', fail).once('close', () => fail(new Error('the connection to the broker has ended')))
+    connected.client
+      .on('error', this.fail)
+      .once('close', () => this.fail(new Error('the connection to the broker has ended')))
+  }
+
+  readonly fail = (error: unknown): void => {
+    this.#failure ??= plainError(error)
+    this.#wake()
   }
 
   readonly handle: HandleMessage = (packet, done) => {
@@ -128,7 +137,10 @@ export class MqttSource implements SourceConnection {
     this.#waiting.push(found)
     this.#wake()
     if (this.#waiting.length < MAX_RECORDS) proceed()
-    else this.#held.push(proceed)
+    else {
+      this.#held.push(proceed)
+      this.#isFull()
+    }
   }
 
   async next(): Promise<readonly SourceRecord[] | undefined> {
