@@ -237,8 +237,9 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
       Array.from({ length: 300 }, (_, n) => ({ key: `r${n}`, value: `{"n":${n}}` })),
     )
     const both = async () => (await accepted(one)()) + (await accepted(other)())
-    await expect.poll(both).toBe(303)
-    expect(await accepted(other)()).toBeGreaterThan(0)
+    // a rebalance may hand over records that the first host has read and not committed to the group yet
+    await expect.poll(both).toBeGreaterThanOrEqual(303)
+    await expect.poll(accepted(other)).toBeGreaterThan(0)
     await Promise.all([one.kill(), other.kill()])
   })
 })
