@@ -54,7 +54,9 @@ describe('two rules that forward messages to each other', () => {
     expect(await accepted()).toBe(1 + BUDGET)
     // each of those that were made is taken by two rules, and the root too
     expect(await refused()).toBe(2 * (1 + BUDGET) - BUDGET)
-    const lines = host.log.filter((line) => line.includes('rules trigger each other') && !line.includes('a delivery failed'))
+    const lines = host.log.filter(
+      (line) => line.includes('rules trigger each other') && !line.includes('a delivery failed'),
+    )
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain('through resource boiler')
     const { status, warnings } = await host.done<Record<string, unknown>>('GET', '/health')

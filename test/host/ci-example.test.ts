@@ -25,8 +25,8 @@ let host: ListeningHost
 beforeAll(async () => {
   host = await listeningHost({ store: 'memory:' })
   const { client } = host
-  await client.resources.types.create({ id: 'boiler', name: 'Boiler' } as never)
-  await client.resources.resources.create({ id: 'boiler-1', resourceTypeId: 'boiler' } as never)
+  await client.resources.types.create({ id: 'boiler', name: 'Boiler' })
+  await client.resources.resources.create({ id: 'boiler-1', resourceTypeId: 'boiler' })
   await client.rules.templates.create({
     name: 'hot',
     sensors: [
@@ -71,7 +71,9 @@ it('checks, tests, previews, rehearses and pushes the rules of a folder', async 
     expect([name, stderr], stdout).toEqual([name, ''])
   }
   expect(readFileSync(join(folder, 'change.txt'), 'utf8')).toContain('threshold: 90 -> 80')
-  expect(readFileSync(join(folder, 'rehearsal.txt'), 'utf8')).toMatch(/1 of 1 resource had data: 1 message from[^]*\n1 firing, 0 alarms raised/)
+  expect(readFileSync(join(folder, 'rehearsal.txt'), 'utf8')).toMatch(
+    /1 of 1 resource had data: 1 message from[^]*\n1 firing, 0 alarms raised/,
+  )
   expect(await host.client.rules.templates.get('hot', 'simplified')).toMatchObject({
     sensors: [{ properties: { threshold: 80 } }],
   })
