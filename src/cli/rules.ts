@@ -14,9 +14,9 @@ import { visible } from './visible.ts'
 export const define: DefineCommand = (command, start) => {
   const rules = command
     .description(
-      'Keeps the rules of a host as files: templates, tasks, resource types, constraints, converters, stored queries\n' +
-        'and subscriptions, one file each. The file .reflexarc.json in the folder records what the host had, so that a\n' +
-        'push never overwrites a change that was made on the host meanwhile.',
+      'Keeps the rules of a host as files: templates, tasks, resource types, constraints, converters, stored queries,\n' +
+        'subscriptions, sources and sinks, one file each. The file .reflexarc.json in the folder records what the host\n' +
+        'had, so that a push never overwrites a change that was made on the host meanwhile.',
     )
     .helpCommand(false)
   const define = (name: RulesAction, summary: string): Command =>
@@ -231,8 +231,9 @@ async function rememberPushed(
   for (const kind of new Set(done.map((entry) => entry.kind))) {
     const host = new Map((await kind.list(client)).map((document) => [document[kind.key], document]))
     for (const entry of done.filter((one) => one.kind === kind)) {
-      if (entry.file === undefined) pulled.delete(nameOf(kind, entry.id))
-      else remember(pulled, entry, entry.file.document, host.get(entry.id))
+      const stored = host.get(entry.id)
+      if (entry.file === undefined || stored === undefined) pulled.delete(nameOf(kind, entry.id))
+      else remember(pulled, entry, entry.file.document, stored)
     }
   }
 }

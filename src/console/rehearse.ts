@@ -13,7 +13,7 @@ export async function rehearse(
   return settled(await api.rules.rehearsals.run(request), signal, progress)
 }
 
-/** Waits for a rehearsal that goes on after the first response. */
+/** Waits for a rehearsal that continues as a job. */
 export async function settled(
   first: Rehearsal | QueuedRehearsal,
   signal: AbortSignal,

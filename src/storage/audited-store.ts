@@ -8,7 +8,7 @@
 import { type Actor, type Difference, differenceOf } from '#kernel'
 import { committedCollection } from './committed-collection.ts'
 import type { ActingAs, Collection, CollectionSpec, Committed, Document, Storage, Store, Write } from './contract.ts'
-import { AUDIT_NAME, MAX_GET_MANY } from './limits.ts'
+import { AUDIT_COLLECTION, MAX_GET_MANY } from './limits.ts'
 
 export interface AuditEntry extends Actor {
   /** epoch ms */
@@ -25,7 +25,7 @@ export interface AuditedChange {
 
 /** Entries of a store; their ids are in the order of time. */
 export const AUDIT_ENTRIES: CollectionSpec<AuditEntry> = {
-  name: AUDIT_NAME,
+  name: AUDIT_COLLECTION,
   version: 1,
   fields: {
     at: { type: 'number', of: ({ at }) => at },

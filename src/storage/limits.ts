@@ -14,8 +14,8 @@ export const MAX_TOGETHER = 16
 export const MAX_TOGETHER_FIELDS = 4
 
 export const MAX_WRITES = 10_000
-/** collection whose writes do not count as those of the caller */
-export const AUDIT_NAME = 'audit_entries'
+/** collection whose writes do not count against the limit of a commit */
+export const AUDIT_COLLECTION = 'audit_entries'
 /** bodies per append to a log */
 export const MAX_BODIES = 10_000
 export const MAX_PARTITION = 65_535

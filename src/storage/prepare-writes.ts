@@ -2,7 +2,7 @@
 import { isPlainObject, JsonText, kindOf, messageOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
-import { AUDIT_NAME, MAX_BODIES, MAX_JSON_BYTES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
+import { AUDIT_COLLECTION, MAX_BODIES, MAX_JSON_BYTES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
 import { Problems } from './problems.ts'
 import { type FieldValue, type KnownSpec, readFields, type Specs } from './spec.ts'
 
@@ -44,7 +44,7 @@ function changesIn(writes: readonly Write[]): number {
 }
 
 function isEntry(write: Write): boolean {
-  return write.kind === 'put' && write.collection.name === AUDIT_NAME
+  return write.kind === 'put' && write.collection.name === AUDIT_COLLECTION
 }
 
 function prepareWrite(write: Write, base: string, specs: Specs, problems: Problems): PreparedWrite | undefined {

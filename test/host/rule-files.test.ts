@@ -40,7 +40,9 @@ async function fill({ client }: ListeningHost): Promise<void> {
   await client.rules.templates.create(template as never)
   await client.rules.tasks.create({ name: 'of the template: a/b', template: 'hot', resource: 'boiler-1' })
   await client.rules.tasks.create({ ...graph, task: { ...taskDefaults, name: 'alone', resource: 'boiler-2' } } as never)
-  await client.resources.types.create({ id: 'boiler', name: 'Boiler' })
+  await client.resources.types.create({ id: 'boiler', name: 'Boiler', version: 'MK2', user: 'works' })
+  const draft = { ...template, name: 'proposed' }
+  await client.rules.templates.create(draft as never, { draft: true })
   await client.converter.put('raw', { type: 'velocity', template: '[]' })
   await client.queries.stored.create({ query: { resource: 'boiler-1', metric: 't', from: '-P1D' } }, 'heat')
 }
@@ -78,6 +80,8 @@ describe('reflexarc rules', () => {
       'templates/hot.json',
       'types/boiler.json',
     ])
+    const type = { id: 'boiler', name: 'Boiler', version: 'MK2', user: 'works' }
+    expect(JSON.parse(readFileSync(join(folder, 'types/boiler.json'), 'utf8'))).toEqual(type)
     expect(JSON.parse(readFileSync(join(folder, 'templates/hot.json'), 'utf8'))).toEqual({
       ...template,
       tags: {},
@@ -164,6 +168,37 @@ describe('reflexarc rules', () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/x tasks\/alone: .*streamingSensor/)
     expect((await host.client.resources.types.get('boiler')).value).toMatchObject({ name: 'Kettle' })
+  })
+
+  it('keeps constraints, sources and sinks, and leaves out their state', async () => {
+    const connection = { url: 'mqtt://127.0.0.1:1' }
+    const { id } = await host.client.resources.constraints.create({ name: 'limits', attributes: [] })
+    await host.client.resources.types.create({ id: 'pump', $constraints: [id] })
+    await host.client.connectors.sources.put('plant', { type: 'mqtt', connection, topics: ['a'], paused: true })
+    const select = { items: 'alarms' }
+    await host.client.connectors.sinks.put('out', { type: 'mqtt', connection, topic: 'b', select, paused: true })
+    await rules('pull')
+    expect(JSON.parse(readFileSync(join(folder, 'sources/plant.json'), 'utf8'))).toEqual({
+      name: 'plant',
+      type: 'mqtt',
+      connection,
+      topics: ['a'],
+      paused: true,
+    })
+    const other = await newHost()
+    expect(await rules('push', [], other)).toMatchObject({ code: 0, stderr: '' })
+    expect((await rules('push', [], other)).stdout).toBe('0 changed, 10 equal\n')
+    const { value: pump } = await other.client.resources.types.get('pump')
+    expect(pump['$constraints']).toMatchObject([{ status: 'ineffect' }])
+    expect(await other.client.connectors.sinks.get('out')).toMatchObject({ topic: 'b', status: { state: 'paused' } })
+  })
+
+  it('keeps the rules of a host that serves nothing else', async () => {
+    const alone = await listeningHost({ only: 'rules' })
+    hosts.push(alone)
+    await alone.client.rules.templates.create(template as never)
+    const outcome = await rules('pull', [], alone)
+    expect(outcome).toMatchObject({ code: 0, stdout: '+ templates/hot\n1 changed, 0 equal\n', stderr: '' })
   })
 
   it('reads and keeps YAML', async () => {

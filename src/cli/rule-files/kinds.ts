@@ -23,45 +23,106 @@ const MAX_LISTED = 20
 /** requests at a time */
 const AT_ONCE = 8
 
-const SET_BY_HOST: ReadonlySet<string> = new Set(
-  (
-    'version revision user createTime lastUpdateTime discoveryTemplate created createdBy createdAt ' +
-    'modified modifiedBy modifiedAt $constraints attrs warnings _links'
-  ).split(' '),
-)
-
 /** Documents of all kinds, in the order in which they refer to each other. */
 export function kindsFor(): readonly Kind[] {
-  return [constraints, types, converters, queries, templates, tasks(), subscriptions]
+  const rules = [...resourceKinds(), converters, queries, templates, tasks()]
+  return [...rules, subscriptions, connectorsOf('sources'), connectorsOf('sinks')]
 }
 
-const constraints: Kind = {
-  folder: 'constraints',
-  key: 'id',
-  list: async ({ resources }) => {
-    const found = await allOf((skip, limit) => resources.constraints.list({ skip, limit }))
-    return found.map(own)
-  },
-  create: ({ resources }, document) => resources.constraints.create(document),
-  replace: ({ resources }, id, document) => resources.constraints.replace(id, document),
-  remove: ({ resources }, id) => resources.constraints.remove(id),
+/** Fields of templates that the host sets. */
+const OF_TEMPLATES = ['version', 'revision', 'note', 'user', 'createTime', 'lastUpdateTime', 'discoveryTemplate']
+
+/** Ids that the host makes, by the names that identify documents in files. */
+class Ids {
+  readonly #what: string
+  readonly #byName = new Map<string, string>()
+
+  constructor(what: string) {
+    this.#what = what
+  }
+
+  /** Throws `USAGE` for names that several documents share, or that are empty. */
+  fill(documents: readonly { readonly id: string; readonly name: unknown }[]): void {
+    this.#byName.clear()
+    const wrong = new Set<string>()
+    for (const { id, name } of documents) {
+      const text = typeof name === 'string' && name !== '' ? name : undefined
+      if (text === undefined || this.#byName.has(text)) wrong.add(text ?? id)
+      else this.#byName.set(text, id)
+    }
+    if (wrong.size === 0) return
+    const list = [...wrong]
+      .slice(0, MAX_LISTED)
+      .map((name) => JSON.stringify(name))
+      .join(', ')
+    throw new AppError('USAGE', `${this.#what} need names of their own for their files; rename ${list}`)
+  }
+
+  set(name: unknown, id: string): void {
+    this.#byName.set(String(name), id)
+  }
+
+  nameOf(id: string): string {
+    for (const [name, one] of this.#byName) if (one === id) return name
+    return id
+  }
+
+  of(name: string): string {
+    const id = this.#byName.get(name)
+    if (id === undefined) throw new AppError('NOT_FOUND', `the host lacks ${this.#what} named ${JSON.stringify(name)}`)
+    return id
+  }
 }
 
-const types: Kind = {
-  folder: 'types',
-  key: 'id',
-  list: async ({ resources }) => (await allOf((skip, limit) => resources.types.list({ skip, limit }))).map(own),
-  create: ({ resources }, document) => resources.types.create(document),
-  replace: ({ resources }, id, document) => resources.types.replace(id, document),
-  remove: ({ resources }, id) => resources.types.remove(id),
+/** Constraints and types. Files of types name their constraints, since a host makes the ids of constraints. */
+function resourceKinds(): readonly Kind[] {
+  const ids = new Ids('constraints')
+  const withIds = ({ $constraints, ...type }: Document): Document => ({
+    ...type,
+    ...(Array.isArray($constraints) && { $constraints: $constraints.map((name) => ids.of(String(name))) }),
+  })
+  const withNames = (type: Document): Document => {
+    const { $constraints: applied, ...rest } = without(type, ['$bulkOperation', '_links'])
+    const used = Array.isArray(applied) ? (applied as readonly { readonly constraintId: string }[]) : []
+    if (used.length === 0) return rest
+    return { ...rest, $constraints: used.map(({ constraintId }) => ids.nameOf(constraintId)) }
+  }
+  return [
+    {
+      folder: 'constraints',
+      key: 'name',
+      list: async ({ resources }) => {
+        const found = await allOf((skip, limit) => resources.constraints.list({ skip, limit }))
+        ids.fill(found.map(({ id, name }) => ({ id, name })))
+        return found.map((one) => without(one, ['id', '_links']))
+      },
+      create: async ({ resources }, document) => {
+        const { id } = await resources.constraints.create(document)
+        ids.set(document['name'], id)
+      },
+      replace: ({ resources }, name, document) => resources.constraints.replace(ids.of(name), document),
+      remove: ({ resources }, name) => resources.constraints.remove(ids.of(name)),
+    },
+    {
+      folder: 'types',
+      key: 'id',
+      list: async ({ resources }) => {
+        const found = await allOf((skip, limit) => resources.types.list({ skip, limit }))
+        return found.map(withNames)
+      },
+      create: ({ resources }, document) => resources.types.create(withIds(document)),
+      replace: ({ resources }, id, document) => resources.types.replace(id, withIds(document)),
+      remove: ({ resources }, id) => resources.types.remove(id),
+    },
+  ]
 }
 
 const converters: Kind = {
   folder: 'converters',
   key: 'name',
-  list: async ({ converter }) => Object.entries(await converter.list()).map(([name, one]) => own({ name, ...one })),
-  create: (client, document) => converters.replace(client, String(document['name']), document),
-  replace: ({ converter }, name, { name: _name, ...document }) => converter.put(name, document),
+  list: async ({ converter }) => Object.entries(await converter.list()).map(([name, one]) => ({ name, ...one })),
+  create: ({ converter }, document) => converter.put(String(document['name']), document),
+  replace: ({ converter }, name, document) => converter.put(name, document),
   remove: ({ converter }, name) => converter.remove(name),
 }
 
@@ -75,7 +136,7 @@ const queries: Kind = {
       names.push(...page.queries.map(({ name }) => name))
       if (page.queries.length < PAGE) break
     }
-    return inParallel(names, async (name) => own((await stored.get(name)).value))
+    return inParallel(names, async (name) => without((await stored.get(name)).value, ['attrs', '_links']))
   },
   create: ({ queries: { stored } }, { name, ...document }) => stored.create(document, String(name)),
   replace: ({ queries: { stored } }, name, { name: _name, ...document }) => stored.replace(name, document),
@@ -89,7 +150,8 @@ const templates: Kind = {
     const found = await allOf((startIndex, hits) =>
       rules.templates.list({ where: {}, hits, startIndex, format: 'simplified', includeGraph: true }),
     )
-    return found.map((one) => own(one))
+    // a push would publish what is only a draft
+    return found.filter(({ draft }) => draft !== true).map((one) => without(one, OF_TEMPLATES))
   },
   create: ({ rules }, document) => rules.templates.create(document as never),
   replace: ({ rules }, name, document) => rules.templates.replace(name, document as never),
@@ -98,12 +160,7 @@ const templates: Kind = {
 
 /** Files identify a task by its name, since a host makes its id. Tasks that types manage are left out. */
 function tasks(): Kind {
-  const ids = new Map<string, string>()
-  const idOf = (name: string): string => {
-    const id = ids.get(name)
-    if (id === undefined) throw new AppError('NOT_FOUND', `unknown task ${JSON.stringify(name)}`)
-    return id
-  }
+  const ids = new Ids('tasks')
   return {
     folder: 'tasks',
     key: 'name',
@@ -112,26 +169,17 @@ function tasks(): Kind {
         rules.tasks.list({ where: {}, hits, startIndex }, { format: 'simplified', withoutGraph: true }),
       )
       const free = found.filter(({ tags }) => !Object.hasOwn(tags, 'managed'))
-      const names = new Set<string>()
-      const repeated = new Set(free.flatMap(({ name }) => (names.has(name) ? [name] : (names.add(name), []))))
-      if (repeated.size > 0) {
-        const list = [...repeated]
-          .slice(0, MAX_LISTED)
-          .map((name) => JSON.stringify(name))
-          .join(', ')
-        throw new AppError('USAGE', `several tasks have the same name: ${list}; a file needs a name of its own`)
-      }
-      for (const { name, ID } of free) ids.set(name, ID)
+      ids.fill(free.map(({ ID: id, name }) => ({ id, name })))
       return inParallel(free, async ({ ID, name }) => named(await rules.tasks.conf(ID, 'simplified'), name))
     },
     create: async ({ rules }, document) => {
       const { ID } = await rules.tasks.create(posted(document))
-      ids.set(String(document['name']), ID)
+      ids.set(document['name'], ID)
     },
-    replace: ({ rules }, name, document) => rules.tasks.replace(idOf(name), posted(document)),
-    remove: ({ rules }, name) => rules.tasks.remove(idOf(name), { forceStop: true }),
+    replace: ({ rules }, name, document) => rules.tasks.replace(ids.of(name), posted(document)),
+    remove: ({ rules }, name) => rules.tasks.remove(ids.of(name), { forceStop: true }),
     lost: async ({ rules }, name, document) => {
-      const { lost = [], error } = await rules.batches.previewReplace(idOf(name), posted(document))
+      const { lost = [], error } = await rules.batches.previewReplace(ids.of(name), posted(document))
       if (error !== undefined) throw new AppError('VALIDATION', error)
       return lost
     },
@@ -158,9 +206,9 @@ const subscriptions: Kind = {
     const buckets = await objects.buckets()
     const found = await inParallel(buckets, async ({ name }) => {
       const listed = await api.list(name).catch(withoutSubscriptions)
-      // the host makes those of the system itself
+      // subscriptions of the system come from the host itself
       const others = listed.filter(({ channel }) => channel.type !== 'system')
-      return others.map((one) => own({ bucket: name, ...one }))
+      return others.map((one) => without({ bucket: name, ...one }, ['_links']))
     })
     return found.flat()
   },
@@ -174,14 +222,25 @@ const subscriptions: Kind = {
   },
 }
 
+function connectorsOf(folder: 'sources' | 'sinks'): Kind {
+  return {
+    folder,
+    key: 'name',
+    list: async ({ connectors }) => (await connectors[folder].list()).map((one) => without(one, ['status'])),
+    create: ({ connectors }, document) => connectors[folder].put(String(document['name']), document),
+    replace: ({ connectors }, name, document) => connectors[folder].put(name, document),
+    remove: ({ connectors }, name) => connectors[folder].remove(name),
+  }
+}
+
 /** Buckets into which only services of the host write have none. */
 function withoutSubscriptions(error: unknown): readonly [] {
   if (error instanceof AppError && error.code === 'NOT_FOUND') return []
   throw error
 }
 
-function own(document: object): Document {
-  return Object.fromEntries(Object.entries(document).filter(([name]) => !SET_BY_HOST.has(name)))
+function without(document: object, fields: readonly string[]): Document {
+  return Object.fromEntries(Object.entries(document).filter(([name]) => !fields.includes(name)))
 }
 
 async function allOf<T>(

@@ -1,6 +1,6 @@
 /** Compares the files of a folder with the documents of a host, and decides what a pull or push does. */
 import type { Client } from '#client'
-import { type Difference, differenceOf } from '#kernel'
+import { AppError, type Difference, differenceOf } from '#kernel'
 import { type FileDocument, hashOf, type Pulled, type RulesFolder } from './folder.ts'
 import { type Document, type Kind, kindsFor } from './kinds.ts'
 
@@ -26,7 +26,12 @@ export async function compare(client: Client, folder: RulesFolder): Promise<Comp
   const entries: Entry[] = []
   for (const kind of kinds) {
     const ofKind = files.get(kind) ?? new Map<string, FileDocument>()
-    const host = new Map((await kind.list(client)).map((document) => [String(document[kind.key]), document]))
+    const listed = await kind.list(client).catch((error: unknown) => {
+      // the host does not serve this kind, as with --only
+      if (error instanceof AppError && error.code === 'NOT_FOUND' && ofKind.size === 0) return []
+      throw error
+    })
+    const host = new Map(listed.map((document) => [String(document[kind.key]), document]))
     const ids = [...new Set([...ofKind.keys(), ...host.keys()])].toSorted()
     for (const id of ids) {
       const [file, there] = [ofKind.get(id), host.get(id)]

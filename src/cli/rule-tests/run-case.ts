@@ -196,7 +196,7 @@ export async function firingProblems(
 ): Promise<readonly string[]> {
   const problems = fired
     .filter(({ node }) => silent.includes(node))
-    .map((one) => told(`${one.node} fired at ${shown(one.time)}, and must stay silent`, one.why))
+    .map((one) => withReason(`${one.node} fired at ${shown(one.time)}, and must stay silent`, one.why))
   if (firings === undefined) return problems
   const left = [...fired]
   const order: SeenFiring[] = []
@@ -213,10 +213,12 @@ export async function firingProblems(
     if (match !== undefined) order.push(match)
     else {
       const what = `${node} did not fire${time === undefined ? '' : ` at ${shown(time)}`}${source === undefined ? '' : ` from ${source}`}`
-      problems.push(told(what, time === undefined ? [] : await whyNot(node, time)))
+      problems.push(withReason(what, time === undefined ? [] : await whyNot(node, time)))
     }
   }
-  problems.push(...left.map((one) => told(`${one.node} fired at ${shown(one.time)}, which is not expected`, one.why)))
+  problems.push(
+    ...left.map((one) => withReason(`${one.node} fired at ${shown(one.time)}, which is not expected`, one.why)),
+  )
   const late = order.find((one, index) => index > 0 && fired.indexOf(one) < fired.indexOf(order[index - 1] ?? one))
   if (late !== undefined) problems.push(`${late.node} fired at ${shown(late.time)}, earlier than in the expected order`)
   return problems
@@ -272,7 +274,7 @@ async function stateProblems(
     if (was === is) continue
     const when = at === undefined ? 'at the end' : `at ${shown(time)}`
     problems.push(
-      told(
+      withReason(
         `${node} is ${was ?? 'unknown'} ${when}; expected ${is ?? 'unknown'}`,
         at === undefined ? [] : await whyNot(node, time),
       ),
@@ -298,6 +300,6 @@ function labelsOf({ sensors = [], relations = [], actuators = [] }: Rule | Templ
   return [...sensors, ...relations, ...actuators].map(({ label }) => label)
 }
 
-function told(what: string, why: readonly string[]): string {
+function withReason(what: string, why: readonly string[]): string {
   return [what, ...why.map((line) => `  ${line}`)].join('\n')
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { done } from '../parts/undo.tsx'
 import { go, to, withQuery } from '../router.ts'
-import { api } from '../session.ts'
+import { api, may } from '../session.ts'
 import { messageOf } from '../words/errors.ts'
 import type { Json } from './rule-edits.ts'
 
@@ -19,6 +19,8 @@ export interface SaveProps {
   onConflict(): void
 }
 
+const publication = (): string => (may('publish') ? '' : '; it is a draft until another user publishes it')
+
 export function Save({ name, revision, value, isBroken, isChanged, onSaved, onCreated, onConflict }: SaveProps) {
   const [isBusy, setBusy] = useState(false)
   const save = async (): Promise<void> => {
@@ -27,14 +29,14 @@ export function Save({ name, revision, value, isBroken, isChanged, onSaved, onCr
     try {
       const specification = value as unknown as { readonly name: string }
       if (name === undefined) {
-        await api.rules.templates.create(specification)
-        done(`Saved as ${specification.name}`)
+        await api.rules.templates.create(specification, { draft: !may('publish') })
+        done(`Saved as ${specification.name}${publication()}`)
         onCreated()
         go(withQuery(to('editor'), { template: specification.name }))
       } else {
-        const options = revision === undefined ? {} : { ifRevision: revision }
+        const options = { draft: !may('publish'), ...(revision !== undefined && { ifRevision: revision }) }
         const { version, revision: next } = await api.rules.templates.replace(name, specification, options)
-        done(`Saved as version ${version}`)
+        done(`Saved as version ${version}${publication()}`)
         onSaved(next)
       }
     } catch (thrown) {

@@ -216,8 +216,8 @@ function limitsOf(path: string | undefined, now: number | undefined, draft: numb
 /** Saves the draft as a new version of the template, or in the task that has a rule of its own. */
 function Save({ subject, rule }: { readonly subject: Subject; readonly rule: Subject['rule'] }) {
   const [isBusy, setBusy] = useState(false)
-  if (!may('author')) return null
   const { template } = subject
+  if (!may(template === undefined ? 'operate' : 'author')) return null
   const save = async (): Promise<void> => {
     setBusy(true)
     try {
@@ -230,9 +230,12 @@ function Save({ subject, rule }: { readonly subject: Subject; readonly rule: Sub
         const { version } = await api.rules.templates.replace(
           template,
           { ...specificationOf(before), ...ruleOnly(rule) },
-          { ifRevision: before.revision },
+          { ifRevision: before.revision, draft: !may('publish') },
         )
-        done(`Saved as version ${version} of ${template}; its tasks keep theirs until they are reloaded`)
+        const then = may('publish')
+          ? 'its tasks keep theirs until they are reloaded'
+          : 'it is a draft until another user publishes it'
+        done(`Saved as version ${version} of ${template}; ${then}`)
       }
     } catch (thrown) {
       done(`Not saved: ${messageOf(thrown)}`)

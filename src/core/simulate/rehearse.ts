@@ -207,7 +207,7 @@ function countsOf(all: Map<string, NodeCounts>, node: string): NodeCounts {
   return made
 }
 
-/** Adds counts to those of the same node. */
+/** Adds counts to the counts of the same node. */
 export function addCounts(all: Map<string, NodeCounts>, { node, held, ...more }: NodeCounts, times = 1): void {
   const sum = countsOf(all, node)
   sum.runs += times * more.runs

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises'
 import { AllowList, AppError } from '#kernel'
 import { machineTimers } from '#platform'
-import { CONNECTORS, connectorRoutes, createConnectorsService } from '#services/connectors'
+import { CONNECTORS, connectorRoutes, TenantConnectors } from '#services/connectors'
 import type { Connectors } from '#services/connectors/contract'
 import { errorBodyOfLines } from '#services/shared'
 import type { HostedService } from '../hosted-service.ts'
@@ -25,7 +25,7 @@ export function connectorsOver(
     errorBody: errorBodyOfLines,
     routes: (app) => connectorRoutes(app, { service: ofCaller(tenants, ({ connectors }) => connectors) }),
     open: ({ tenant, store, services }) => {
-      const service = createConnectorsService({
+      const service = new TenantConnectors({
         tenant,
         deployment,
         store,

@@ -35,7 +35,7 @@ const topics = Type.Array(text(1_000, { minLength: 1 }), {
 })
 const topic = text(1_000, {
   minLength: 1,
-  description: 'the topic; {resource}, {type} and {rule} are replaced by those of the item',
+  description: 'the topic; the values of the item replace {resource}, {type} and {rule}',
 })
 
 const connection = closed(

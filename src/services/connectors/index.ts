@@ -1,4 +1,4 @@
 /** Everything a host needs to offer connectors. */
 export { connectorRoutes } from './api.ts'
 export { CONNECTORS } from './load-connectors.ts'
-export { createConnectorsService } from './service.ts'
+export { TenantConnectors } from './service.ts'

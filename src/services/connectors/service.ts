@@ -55,10 +55,6 @@ const TRIM_MS = 30_000
 /** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
 const MAX_HELD = 5_000_000
 
-export function createConnectorsService(dependencies: ConnectorsDependencies): InternalConnectors {
-  return new Service(dependencies)
-}
-
 type Document = SourceDocument | SinkDocument
 
 interface Kind<D extends Document> {
@@ -70,7 +66,7 @@ interface Kind<D extends Document> {
   readonly begin: (document: D) => Promise<typeof NO_PROGRESS>
 }
 
-class Service implements InternalConnectors {
+export class TenantConnectors implements InternalConnectors {
   readonly #dependencies: ConnectorsDependencies
   readonly #rejected: RejectedRecords
   readonly #runners = new Map<string, Runner>()

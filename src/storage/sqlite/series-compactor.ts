@@ -205,7 +205,7 @@ function joined(blocks: readonly SampleBlock[]): SampleBlock {
   return { samples, words }
 }
 
-/** Shifts the indexes of a block's texts, to follow those of earlier blocks. */
+/** Shifts the indexes of a block's texts behind the texts of earlier blocks. */
 function moveTexts(samples: Float64Array, start: number, end: number, others: number): void {
   for (let at = start; at < end; at += SAMPLE) {
     if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + others

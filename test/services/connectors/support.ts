@@ -2,7 +2,7 @@
 import { TenantLog } from '../../../src/log/tenant-log.ts'
 import { createBrokerService } from '../../../src/services/broker/service.ts'
 import type { Forwarding, InternalBroker } from '../../../src/services/broker/contract.ts'
-import { createConnectorsService } from '../../../src/services/connectors/service.ts'
+import { TenantConnectors } from '../../../src/services/connectors/service.ts'
 import type { ConnectorsDependencies } from '../../../src/services/connectors/service.ts'
 import type { ConnectorsApi, InternalConnectors } from '../../../src/services/connectors/contract.ts'
 import type { Store } from '../../../src/storage/contract.ts'
@@ -45,7 +45,7 @@ export async function connectorBench({
     const turn = setImmediate(work)
     return () => clearImmediate(turn)
   }
-  const service = createConnectorsService({
+  const service = new TenantConnectors({
     tenant: 'acme',
     deployment: 'test',
     store,

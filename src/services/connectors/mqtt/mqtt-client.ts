@@ -1,7 +1,8 @@
 /** Connects to an MQTT broker, with version 5 or else 3.1.1. */
 import { connect, type IClientOptions, type IClientPublishOptions, type IPublishPacket, type MqttClient } from 'mqtt'
 import { machineTimers } from '#platform'
-import type { Opening } from '../port.ts'
+import type { SinkDocument } from '../connector-schema.ts'
+import type { Opening, SinkConnection, SinkRecord } from '../port.ts'
 
 /** Handles a received message; `done` lets the client read the next one, and with an error without acknowledging it. */
 export type HandleMessage = (packet: IPublishPacket, done: (unacknowledged?: Error) => void) => void
@@ -91,14 +92,14 @@ export async function ended({ client }: Pick<Connected, 'client'>): Promise<void
   cancel()
 }
 
-export interface Publication {
+interface Publication {
   readonly topic: string
   readonly payload: Buffer | string
   readonly options: IClientPublishOptions
 }
 
 /** Publishes messages in order; rejects when the connection ends before the broker has acknowledged all. */
-export class Publisher {
+class Publisher {
   readonly #client: MqttClient
   readonly #waiting = new Set<(error: Error) => void>()
 
@@ -121,6 +122,22 @@ export class Publisher {
         )
         .finally(() => this.#waiting.delete(reject))
     })
+  }
+}
+
+/** Opens a sink that publishes what `publicationsOf` returns for each record. */
+export async function publishingSink(
+  opening: Opening<SinkDocument>,
+  publicationsOf: (record: SinkRecord, connected: Connected) => readonly Publication[],
+): Promise<SinkConnection> {
+  const connected = await connectTo(opening, { clean: true })
+  const publisher = new Publisher(connected)
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= ended(connected))
+  opening.signal.addEventListener('abort', () => void close(), { once: true })
+  return {
+    send: (records) => publisher.publish(records.flatMap((record) => publicationsOf(record, connected))),
+    close,
   }
 }
 

@@ -12,7 +12,7 @@ import type { DecodedRecord, ResourceObject } from '../port.ts'
 import { type DataType, type Metric, readPayload, type SparkplugPayload } from './payload.ts'
 
 export interface EdgeNodesOptions {
-  /** Asks a node for its birth and those of its devices. */
+  /** Requests the births of a node and its devices. */
   readonly requestRebirth: (group: string, node: string) => void
   /** monotonic ms */
   readonly elapsed: () => number

@@ -2,13 +2,12 @@
  * The connector to edge nodes of Sparkplug B. The source is a host application: it announces on its STATE topic whether
  * it is online, and requests births. The sink sends commands to nodes (NCMD) and devices (DCMD).
  */
-import { AppError, type JsonObject } from '#kernel'
+import { AppError, type JsonObject, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
-import type { SinkDocument } from '../connector-schema.ts'
-import { connectTo, ended, Publisher } from '../mqtt/mqtt-client.ts'
+import { publishingSink } from '../mqtt/mqtt-client.ts'
 import { testConnection } from '../mqtt/mqtt-connector.ts'
 import { reading, type Reading } from '../mqtt/mqtt-source.ts'
-import type { Connector, Opening, SinkConnection, SinkRecord, SourceConnection, SourceOpening } from '../port.ts'
+import type { Connector, Opening, SinkRecord, SourceConnection, SourceOpening } from '../port.ts'
 import { EdgeNodes, sparkplugTopic } from './edge-nodes.ts'
 import { DATA_TYPES, type DataType, type NewMetric, writePayload } from './payload.ts'
 
@@ -16,7 +15,11 @@ const NAMESPACE = 'spBv1.0'
 const AT_MOST_ONCE = { qos: 0, retain: false } as const
 const STATE = { qos: 1, retain: true } as const
 
-export const sparkplugConnector: Connector = { openSource, openSink, test: testConnection }
+export const sparkplugConnector: Connector = {
+  openSource,
+  openSink: (opening) => publishingSink(opening, (record) => commandOf(record, opening.report)),
+  test: testConnection,
+}
 
 async function openSource(opening: SourceOpening): Promise<SourceConnection> {
   const { connection, clientId, document, report } = opening
@@ -65,30 +68,22 @@ async function openSource(opening: SourceOpening): Promise<SourceConnection> {
   }
 }
 
-async function openSink(opening: Opening<SinkDocument>): Promise<SinkConnection> {
-  const connected = await connectTo(opening, { clean: true })
-  const publisher = new Publisher(connected)
-  let closing: Promise<void> | undefined
-  const close = (): Promise<void> => (closing ??= ended(connected))
-  opening.signal.addEventListener('abort', () => void close(), { once: true })
-  return {
-    send: (records) => publisher.publish(records.flatMap((record) => commandOf(record, opening.report) ?? [])),
-    close,
-  }
-}
-
-/** Returns undefined for a record that no node can receive, which is reported. */
+/** Returns the command of a record; none for a record that no node can receive, which is reported. */
 function commandOf({ resource, time, value }: SinkRecord, report: Opening<unknown>['report']) {
+  const refused = (why: string): readonly [] => {
+    report(`a command of ${resource} was not sent: ${why}`)
+    return []
+  }
   const [group = '', node = '', device, ...rest] = resource.split('/')
   if (group === '' || node === '' || device === '' || rest.length > 0) {
-    return report(`a command of ${resource} was not sent: its id is not group/node or group/node/device`)
+    return refused('its id is not group/node or group/node/device')
   }
   const kind = device === undefined ? 'NCMD' : 'DCMD'
   const topic = [NAMESPACE, group, kind, node, ...(device === undefined ? [] : [device])].join('/')
   try {
-    return { topic, payload: Buffer.from(writePayload(time, [metricOf(value)])), options: AT_MOST_ONCE }
+    return [{ topic, payload: Buffer.from(writePayload(time, [metricOf(value)])), options: AT_MOST_ONCE }]
   } catch (error) {
-    return report(`a command of ${resource} was not sent: ${String(error)}`)
+    return refused(messageOf(error))
   }
 }
 

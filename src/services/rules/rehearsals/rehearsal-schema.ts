@@ -182,7 +182,7 @@ const ReplaySchema = closed(
     at: replayed,
     message: Type.Optional({
       ...AnyObject,
-      description: 'replaces the input; default of resource and timestamp: those of the input',
+      description: 'replaces the input, whose resource and timestamp are the defaults',
     }),
     remove: Type.Optional(Type.Literal(true, { description: 'true: removes the input' })),
   },

@@ -58,7 +58,7 @@ export class TaskMaker {
     this.#preparer = new Preparer(plugs)
   }
 
-  /** `rights`: those of the author, for a rule without a template */
+  /** `rights`: of the author, for a rule without a template; `takesDrafts`: accepts versions that are not published */
   async make(specification: unknown, options: CheckOptions = {}, rights?: Rights, takesDrafts = false): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']

@@ -195,7 +195,8 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
           change(name, async () => {
             const stored = await templateOf(collections, name)
             const updated = withUpdatedPlugs(stored.value.document, updates)
-            if (updated === stored.value.document) return
+            // an upgrade would publish a template that is only a draft
+            if (updated === stored.value.document || versionOf(stored.value).draft === true) return
             const { document, plugs } = await read(updated)
             await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
           }),
