@@ -1,5 +1,5 @@
 /** Keys of the console. A screen adds its own while it is shown. */
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { letterKeys } from './settings.ts'
 
@@ -10,18 +10,24 @@ export interface KeyAction {
   run(): void
 }
 
-const sets = signal<readonly (readonly KeyAction[])[]>([])
-
-export function activeKeys(): readonly KeyAction[] {
-  return sets.value.flat()
+interface KeySet {
+  current: readonly KeyAction[]
 }
 
-/** Adds keys while the component is shown. */
-export function useKeys(actions: readonly KeyAction[], dependencies: readonly unknown[]): void {
+const sets = signal<readonly KeySet[]>([])
+
+export function activeKeys(): readonly KeyAction[] {
+  return sets.value.flatMap(({ current }) => current)
+}
+
+/** Adds keys while the component is shown. A key pressed right after a change acts on the latest render. */
+export function useKeys(actions: readonly KeyAction[]): void {
+  const latest = useRef(actions)
+  latest.current = actions
   useEffect(() => {
-    sets.value = [...sets.value, actions]
-    return () => void (sets.value = sets.value.filter((one) => one !== actions))
-  }, dependencies)
+    sets.value = [...sets.value, latest]
+    return () => void (sets.value = sets.value.filter((one) => one !== latest))
+  }, [])
 }
 
 function isTyping(target: EventTarget | null): boolean {

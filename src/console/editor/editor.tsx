@@ -235,15 +235,12 @@ function Draft({ id, template, task, newest }: DraftProps) {
     if (value !== undefined) change(written(patched(value, fix)), true)
   }
   const fixable = problems?.find(({ fix }) => fix !== undefined)
-  useKeys(
-    [
-      { keys: 'Ctrl+Z', does: 'undo', run: () => step(-1) },
-      { keys: 'Ctrl+Shift+Z', does: 'redo', run: () => step(1) },
-      { keys: '/', does: 'add a node', run: () => setAdding(true) },
-      { keys: '.', does: 'fix the first problem', run: () => fixable && mend(fixable) },
-    ],
-    [text, fixable],
-  )
+  useKeys([
+    { keys: 'Ctrl+Z', does: 'undo', run: () => step(-1) },
+    { keys: 'Ctrl+Shift+Z', does: 'redo', run: () => step(1) },
+    { keys: '/', does: 'add a node', run: () => setAdding(true) },
+    { keys: '.', does: 'fix the first problem', run: () => fixable && mend(fixable) },
+  ])
   const diagnostics = useMemo(
     () =>
       (problems ?? []).map((one) => ({

@@ -23,7 +23,7 @@ export function Undo() {
     last.value = null
     value?.undo?.()
   }
-  useKeys([{ keys: 'z', does: 'undo the last action', run: undo }], [])
+  useKeys([{ keys: 'z', does: 'undo the last action', run: undo }])
   useEffect(() => {
     if (shown === null) return
     const timer = setTimeout(() => (last.value = null), SHOWN)

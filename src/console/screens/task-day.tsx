@@ -66,13 +66,10 @@ export function TaskDay({ task, rule, next, keptSince, range, course }: TaskDayP
     if (next !== undefined) showAt(next)
     else if (direction > 0) showAt(null)
   }
-  useKeys(
-    [
-      { keys: '[', does: 'previous change', run: () => step(-1) },
-      { keys: ']', does: 'next change', run: () => step(1) },
-    ],
-    [changes, at, until],
-  )
+  useKeys([
+    { keys: '[', does: 'previous change', run: () => step(-1) },
+    { keys: ']', does: 'next change', run: () => step(1) },
+  ])
   const observed = rule.nodes.filter(({ kind }) => kind !== 'actuator')
   return (
     <Panel

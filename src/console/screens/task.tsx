@@ -74,14 +74,11 @@ function Loaded({
     const next = rule.nodes[(index + step + rule.nodes.length) % rule.nodes.length]
     if (next) setQuery({ node: next.label })
   }
-  useKeys(
-    [
-      { keys: 'j', does: 'next node', run: () => selectNext(1) },
-      { keys: 'k', does: 'previous node', run: () => selectNext(-1) },
-      { keys: '.', does: 'back to now', run: () => showAt(null) },
-    ],
-    [rule, chosen],
-  )
+  useKeys([
+    { keys: 'j', does: 'next node', run: () => selectNext(1) },
+    { keys: 'k', does: 'previous node', run: () => selectNext(-1) },
+    { keys: '.', does: 'back to now', run: () => showAt(null) },
+  ])
   // while events arrive, only what they change is drawn
   const { from, until } = range
   const held = rule.triggers.map((trigger) => coolsUntil(trigger, states, until) ?? Infinity)

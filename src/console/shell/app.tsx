@@ -41,18 +41,15 @@ export function App() {
 
 function Shell() {
   const place = ALL_PLACES.find((one) => one.path === (path.value[0] ?? ''))
-  useKeys(
-    [
-      ...ALL_PLACES.map(({ key, name, path }) => ({
-        keys: `g ${key}`,
-        does: `go to ${name}`,
-        run: () => go(to(...path.split('/').filter(Boolean))),
-      })),
-      { keys: '?', does: 'list the keys', run: () => (dialog.value = 'keys') },
-      { keys: 'Ctrl+K', does: 'search', run: () => (dialog.value = 'search') },
-    ],
-    [],
-  )
+  useKeys([
+    ...ALL_PLACES.map(({ key, name, path }) => ({
+      keys: `g ${key}`,
+      does: `go to ${name}`,
+      run: () => go(to(...path.split('/').filter(Boolean))),
+    })),
+    { keys: '?', does: 'list the keys', run: () => (dialog.value = 'keys') },
+    { keys: 'Ctrl+K', does: 'search', run: () => (dialog.value = 'search') },
+  ])
   return (
     <div class="shell">
       <a
