@@ -43,6 +43,7 @@ import {
 import { REHEARSE } from './rehearsals/rehearsal-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
+import { ROLLOUT_ROUTES } from './rollouts/rollout-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 export interface OtherBatches {
@@ -265,6 +266,7 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
     ...REHEARSAL_ROUTES,
+    ...ROLLOUT_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })

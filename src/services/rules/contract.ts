@@ -31,6 +31,7 @@ import type {
   ReplayRequest,
   RehearsalSummary,
 } from './rehearsals/rehearsal-schema.ts'
+import type { Rollout, RolloutPreview, RolloutRequest, RolloutSummary } from './rollouts/rollout-schema.ts'
 import type { FoundVariable } from '#core/spi'
 import type { DraftOptions, PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -109,6 +110,7 @@ export interface RulesApi {
   readonly inspection: InspectionApi
   readonly tools: ToolApi
   readonly rehearsals: RehearsalApi
+  readonly rollouts: RolloutApi
 }
 
 export interface TaskApi {
@@ -226,6 +228,26 @@ export interface RehearsalApi {
   ofTask(id: string): Promise<readonly RehearsalSummary[]>
 }
 
+/**
+ * Tries versions of templates beside the live ones, and moves tasks to them. Errors: `VALIDATION`, `NOT_FOUND`,
+ * `WRONG_STATUS`, `TOO_LARGE`, and `CONFLICT` while another roll-out of the template is open. The previews change
+ * nothing, and list the state that tasks would lose.
+ */
+export interface RolloutApi {
+  /** A shadow needs the scope `author`, a canary and the mode all need `publish`. */
+  create(template: string, request: RolloutRequest): Promise<Rollout>
+  preview(template: string, request: RolloutRequest): Promise<RolloutPreview>
+  /** Newest first. */
+  list(template: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<RolloutSummary>>
+  get(template: string, id: string): Promise<Rollout>
+  /** Publishes the version and moves all tasks of the template to it. */
+  promote(template: string, id: string): Promise<Rollout>
+  /** Moves tasks back to the versions that they had, and publishes the former version again. */
+  rollback(template: string, id: string): Promise<Rollout>
+  previewPromote(template: string, id: string): Promise<RolloutPreview>
+  previewRollback(template: string, id: string): Promise<RolloutPreview>
+}
+
 export type { FoundVariable }
 
 export { CoverageCount } from './rehearsals/coverage.ts'
@@ -239,6 +261,7 @@ export type * from './batches/batch-schema.ts'
 export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './rehearsals/rehearsal-schema.ts'
+export type * from './rollouts/rollout-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

@@ -1,5 +1,6 @@
 /** Names the kinds of calls that are asynchronous; the log records each kind when it first occurs. */
 import type { Execution } from '#core/spi'
+import { isSimulated } from './shadow-plugs.ts'
 
 /** Returns `sensor:name:version`, with `:asks` appended for calls that request data first. */
 export function laterKind({ node: { call } }: Execution): string {
@@ -8,7 +9,8 @@ export function laterKind({ node: { call } }: Execution): string {
 
 export function isLater({ node: { call } }: Execution, kinds: ReadonlySet<string>): boolean {
   const plug = plugOf(call)
-  if (kinds.has(plug) || call.plug.execute.constructor.name === 'AsyncFunction') return true
+  const isNow = isSimulated(call.plug)
+  if (!isNow && (kinds.has(plug) || call.plug.execute.constructor.name === 'AsyncFunction')) return true
   return call.needs !== undefined && kinds.has(`${plug}:asks`)
 }
 

@@ -57,6 +57,7 @@ export class TaskChanges {
   readonly #runner: TaskRunner
   readonly #now: () => number
   readonly #removed: (task: string) => void
+  readonly #changed: (task: string) => void
   readonly #lanes = new KeyedMutex()
   readonly rights = new TaskRights()
 
@@ -67,6 +68,7 @@ export class TaskChanges {
     runner: TaskRunner,
     now: () => number,
     removed: (task: string) => void,
+    changed: (task: string) => void = () => undefined,
   ) {
     this.#collections = collections
     this.#maker = maker
@@ -74,6 +76,7 @@ export class TaskChanges {
     this.#runner = runner
     this.#now = now
     this.#removed = removed
+    this.#changed = changed
   }
 
   create(id: string, user: string, draft: Draft): Promise<TaskRecord> {
@@ -218,6 +221,7 @@ export class TaskChanges {
     if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
     if (next === undefined) this.rights.set(id, undefined)
+    this.#changed(id)
   }
 
   #beginning(task: TaskRecord, parts: RunnableSource): Decision {

@@ -89,7 +89,11 @@ export class TaskMaker {
     if (update.action === 'reload') {
       if (task.template === undefined)
         throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not created from a template`)
-      const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
+      const { source, version, rights } = await this.#sources.ofTemplate(
+        task.template,
+        update.templateVersion,
+        update.takesDrafts,
+      )
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])
     }
