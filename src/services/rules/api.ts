@@ -40,6 +40,7 @@ import {
   type TaskSpecification,
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
+import { NOTE, TASK_VERSION_ROUTES } from './tasks/task-version-api.ts'
 import { REHEARSE } from './rehearsals/rehearsal-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
@@ -98,7 +99,7 @@ const TASK_ROUTES = [
     scope: 'operate',
     summary: 'Create a task from a rule, or from a template',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, ...NOTE },
     answers: { 201: CreatedTaskSchema },
     handler: async ({ api, query, body, request, reply }) => {
       const created = await api.tasks.create(body, query)
@@ -201,7 +202,7 @@ const TASK_ROUTES = [
     scope: 'operate',
     summary: 'Replace the specification of a task, or preview the change',
     body: specification,
-    query: { ...CHECKS, dryRun: Type.Optional(Flag) },
+    query: { ...CHECKS, ...NOTE, dryRun: Type.Optional(Flag) },
     isConditional: true,
     answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     handler: async ({ api, params: { id }, query: { dryRun = false, ...query }, body, request, reply }) => {
@@ -261,6 +262,7 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
   const shared = { tag: 'rules', errors: ErrorBodySchema }
   const routes = [
     ...TASK_ROUTES,
+    ...TASK_VERSION_ROUTES,
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
     ...INPUTS_ROUTES,

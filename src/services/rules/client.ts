@@ -77,6 +77,17 @@ function taskClient(http: Http): TaskApi {
       return Number(headers.get('x-count'))
     },
     runs: (id) => typed(http.json('GET', pathOf`/api/tasks/${id}/childRuns`)),
+    versions: (id, page) =>
+      typed(http.json('GET', pathOf`/api/tasks/${id}/versions`, { query: { ...page }, headers: PAGED })),
+    version: (id, version, against) =>
+      typed(http.json('GET', pathOf`/api/tasks/${id}/versions/${String(version)}`, { query: { against } })),
+    restore: (id, version, { ifRevision, ...query } = {}) =>
+      typed(
+        http.json('POST', pathOf`/api/tasks/${id}/versions/${String(version)}/restore`, {
+          query,
+          ...conditionOf(ifRevision),
+        }),
+      ),
   }
 }
 

@@ -14,7 +14,7 @@ export interface RulesPartition extends Partition {
 
 /** Methods whose first argument is the id of a task or rehearsal, which names its partition. */
 const BY_TASK = {
-  tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
+  tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs', 'versions', 'version', 'restore'],
   batches: ['previewReload', 'previewReplace', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
   rehearsals: ['replay', 'get', 'events', 'remove'],

@@ -109,6 +109,11 @@ export class TaskMaker {
     return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
   }
 
+  /** Makes a former version again, with its exact plug versions. `rights`: of who restores it. */
+  restored({ form, conf, rule, settings }: TaskRecord, rights: Rights | undefined): Draft {
+    return this.#draft({ source: undefined, rule, settings }, { form, conf, rights }, undefined, [])
+  }
+
   #withUpdates({ source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): RunnableSource {
     return {
       source: source && this.#sources.of(withUpdatedPlugs(source.document, updates)),
