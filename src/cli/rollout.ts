@@ -19,7 +19,9 @@ export const define: DefineCommand = (command, start) => {
     )
     .helpCommand(false)
   const define = (name: string, summary: string): Command =>
-    connected(rollout.command(name)).summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
+    connected(rollout.command(name))
+      .summary(summary)
+      .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
   const numbered = (text: string): number => Number(text)
   define('start', 'start a roll-out of a version')
     .argument('<template>', 'name of the template')
@@ -97,10 +99,7 @@ interface StartFlags extends ConnectFlags {
 }
 
 /** The host checks the request. */
-function requestOf(
-  version: number,
-  { mode, percent, resources, tolerance, stop, note }: StartFlags,
-): RolloutRequest {
+function requestOf(version: number, { mode, percent, resources, tolerance, stop, note }: StartFlags): RolloutRequest {
   return {
     version,
     mode: mode as RolloutRequest['mode'],

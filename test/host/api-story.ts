@@ -123,7 +123,10 @@ export class ApiStory {
 
   /** Creates what operations need but no example creates. */
   async prepare(): Promise<void> {
-    const rule = { ...(EXAMPLES['postVariableDeclarations'] as object), task: { name: 'of a rule', resource: 'boiler-2' } }
+    const rule = {
+      ...(EXAMPLES['postVariableDeclarations'] as object),
+      task: { name: 'of a rule', resource: 'boiler-2' },
+    }
     const payload = JSON.stringify(rule)
     const headers = { 'content-type': JSON_TYPE }
     const made = await this.#ask({ method: 'POST', url: '/api/tasks', headers, payload })

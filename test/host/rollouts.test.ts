@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Alarm } from '../../src/services/alarms/contract.ts'
-import type { Rehearsal, Rollout, RolloutPreview, TaskEntity, TemplateEntity } from '../../src/services/rules/contract.ts'
+import type {
+  Rehearsal,
+  Rollout,
+  RolloutPreview,
+  TaskEntity,
+  TemplateEntity,
+} from '../../src/services/rules/contract.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { testFolder } from '../support/test-folder.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
@@ -39,7 +45,8 @@ const begin = (host: WholeHost, body: object) => host.done<Rollout>('POST', '/ap
 const shown = (host: WholeHost, id: string) => host.done<Rollout>('GET', `/api/templates/hot/rollouts/${id}`)
 const end = (host: WholeHost, id: string, how: 'promote' | 'rollback') =>
   host.done<Rollout>('POST', `/api/templates/hot/rollouts/${id}/${how}`)
-const post = (host: WholeHost, resource: string, body: object) => host.done('POST', `/resources/${resource}/events`, body)
+const post = (host: WholeHost, resource: string, body: object) =>
+  host.done('POST', `/resources/${resource}/events`, body)
 const versions = async (host: WholeHost, ids: readonly string[]) =>
   Promise.all(ids.map(async (id) => (await host.done<TaskEntity>('GET', `/api/tasks/${id}`)).templateVersion))
 const published = async (host: WholeHost) => (await host.done<TemplateEntity>('GET', '/api/templates/hot')).version
@@ -79,17 +86,21 @@ describe('a shadow', () => {
     await post(host, 'boiler-1', { temperature: 95 })
     expect((await shown(host, id)).comparison.counts).toEqual({ equal: 0, added: 0, removed: 0, moved: 0 })
     await host.done('POST', `/api/tasks/${task}/command/restart`)
-    await expect.poll(async () => {
-      await post(host, 'boiler-1', { temperature: 60 })
-      await post(host, 'boiler-1', { temperature: 95 })
-      return (await shown(host, id)).comparison.counts.equal
-    }).toBeGreaterThan(0)
+    await expect
+      .poll(async () => {
+        await post(host, 'boiler-1', { temperature: 60 })
+        await post(host, 'boiler-1', { temperature: 95 })
+        return (await shown(host, id)).comparison.counts.equal
+      })
+      .toBeGreaterThan(0)
     await host.send('DELETE', `/api/tasks/${task}?forceStop=true`)
     await host.send('DELETE', '/api/templates/hot')
-    await expect.poll(async () => (await host.ask('GET', `/api/templates/hot/rollouts/${id}`)).body).toMatchObject({
-      status: 'stopped',
-      reason: 'template hot was deleted',
-    })
+    await expect
+      .poll(async () => (await host.ask('GET', `/api/templates/hot/rollouts/${id}`)).body)
+      .toMatchObject({
+        status: 'stopped',
+        reason: 'template hot was deleted',
+      })
   })
 
   // Holds SHADOW-1, DIVERGENCE-1

@@ -58,7 +58,9 @@ it('a version is restored as a new one, which lists the lost state before', asyn
     status: 'running',
     lost: preview.lost,
   })
-  expect(await host.done<TaskVersionDetail>('GET', `/api/tasks/${id}/versions/3?against=1`)).toMatchObject({ changes: [] })
+  expect(await host.done<TaskVersionDetail>('GET', `/api/tasks/${id}/versions/3?against=1`)).toMatchObject({
+    changes: [],
+  })
   await host.done('POST', '/resources/boiler/events', { temperature: 85 })
   expect(await host.ask('POST', `/api/tasks/${id}/versions/9/restore`)).toMatchObject({
     status: 404,
@@ -82,7 +84,8 @@ it('a task made from a template refers to the versions of its template, and vers
     body: { code: 'WRONG_STATUS', error: expect.stringContaining('/api/templates/hot/versions') },
   })
   const { ID: id } = await host.done<{ ID: string }>('POST', '/api/tasks', rule(90))
-  for (let i = 0; i < MAX_TASK_VERSIONS; i++) await host.done('PUT', `/api/tasks/${id}`, rule(80 + (i % 2), `name ${i}`))
+  for (let i = 0; i < MAX_TASK_VERSIONS; i++)
+    await host.done('PUT', `/api/tasks/${id}`, rule(80 + (i % 2), `name ${i}`))
   const kept = await versions(host, id)
   expect([kept.length, kept[0]?.version, kept.at(-1)?.version]).toEqual([MAX_TASK_VERSIONS, 101, 2])
   expect((await host.ask('GET', `/api/tasks/${id}/versions/2`)).body).not.toHaveProperty('against')

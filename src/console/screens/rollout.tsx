@@ -39,13 +39,7 @@ export function OneRollout({ template, id }: { readonly template: string; readon
             <Scroll label="Firings by node">
               <table>
                 <Heads
-                  columns={[
-                    'Node',
-                    ['Equal', 'num'],
-                    ['Only new', 'num'],
-                    ['Only former', 'num'],
-                    ['Moved', 'num'],
-                  ]}
+                  columns={['Node', ['Equal', 'num'], ['Only new', 'num'], ['Only former', 'num'], ['Moved', 'num']]}
                 />
                 <tbody>
                   {comparison.nodes.map((one) => (
@@ -134,11 +128,15 @@ function Ends({ rollout, ended }: { readonly rollout: Rollout; ended(): void }) 
       ended()
     })
   const mayPromote = may('publish') && isRunning(rollout)
-  const mayRollBack = canRollBack(rollout) && (may('publish') || (mode === 'shadow' && may('author') && isRunning(rollout)))
+  const mayRollBack =
+    canRollBack(rollout) && (may('publish') || (mode === 'shadow' && may('author') && isRunning(rollout)))
   if (!mayPromote && !mayRollBack) return <Problem text={problem} />
   const path = `/api/templates/${encodeURIComponent(template)}/rollouts/${id}`
   return (
-    <Panel title="What to do" aside={<CopyCurl method="POST" path={`${path}/${mayPromote ? 'promote' : 'rollback'}`} />}>
+    <Panel
+      title="What to do"
+      aside={<CopyCurl method="POST" path={`${path}/${mayPromote ? 'promote' : 'rollback'}`} />}
+    >
       <div class="pad stack">
         <div class="row">
           {mayPromote && (

@@ -25,12 +25,16 @@ export function Rollouts() {
   if (chosen === undefined) {
     return (
       <>
-        <Answer title="No template can be rolled out yet" more="A roll-out moves tasks between versions of their template." />
+        <Answer
+          title="No template can be rolled out yet"
+          more="A roll-out moves tasks between versions of their template."
+        />
         <Panel title="Roll-outs">
           <Empty title="No templates">
             <p>
-              Save a rule as a template in the <a href={to('editor')}>editor</a>, and make tasks of it. Each later version
-              can then run as a shadow: on the same readings as the live one, without calling or sending anything.
+              Save a rule as a template in the <a href={to('editor')}>editor</a>, and make tasks of it. Each later
+              version can then run as a shadow: on the same readings as the live one, without calling or sending
+              anything.
             </p>
           </Empty>
         </Panel>
@@ -89,8 +93,8 @@ function OfTemplate({ template, names }: { readonly template: string; readonly n
           {data !== undefined && data.rollouts.length === 0 && (
             <Empty title="None yet">
               <p>
-                Save a change as a draft, rehearse it, and start a shadow above. It lists each firing that only one of the
-                versions has, with the reason. Promote it when the difference is what you meant.
+                Save a change as a draft, rehearse it, and start a shadow above. It lists each firing that only one of
+                the versions has, with the reason. Promote it when the difference is what you meant.
               </p>
             </Empty>
           )}
@@ -158,7 +162,10 @@ function Start({ template, versions }: StartProps) {
       </label>
       <label>
         As
-        <select value={mode} onChange={({ currentTarget: { value } }) => setMode(value === 'canary' ? value : 'shadow')}>
+        <select
+          value={mode}
+          onChange={({ currentTarget: { value } }) => setMode(value === 'canary' ? value : 'shadow')}
+        >
           <option value="shadow">a shadow, without effects</option>
           {may('publish') && <option value="canary">a canary, for a share of the resources</option>}
         </select>

@@ -215,7 +215,9 @@ function rolloutClient(http: Http): RolloutApi {
   const act =
     <Answer>(action: 'promote' | 'rollback', dryRun?: true) =>
     (template: string, id: string) =>
-      typed<Answer>(http.json('POST', pathOf`/api/templates/${template}/rollouts/${id}/${action}`, { query: { dryRun } }))
+      typed<Answer>(
+        http.json('POST', pathOf`/api/templates/${template}/rollouts/${id}/${action}`, { query: { dryRun } }),
+      )
   return {
     create: (template, body) => typed(http.json('POST', pathOf`/api/templates/${template}/rollouts`, { body })),
     preview: (template, body) =>

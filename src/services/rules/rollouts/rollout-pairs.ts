@@ -65,9 +65,7 @@ export class RolloutPairs {
         if (source === undefined) return
         // the control of a canary keeps the version that the task had
         const kept =
-          record.mode === 'canary' && known.source !== undefined
-            ? await this.#rules.sources.load(known.source)
-            : source
+          record.mode === 'canary' && known.source !== undefined ? await this.#rules.sources.load(known.source) : source
         await this.#begin(record, task, known, kept, known.rights ?? rights)
       } else if (stored === undefined) await options.store.commit([tasks.putting(id, known)])
     } catch (error) {

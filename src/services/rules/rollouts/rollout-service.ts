@@ -46,7 +46,12 @@ export function rolloutApi(rules: TenantRules, rollouts: Rollouts, caller: Calle
         await inVersion(collections, (await templateOf(collections, template)).value, version)
         const open = await rollouts.openOf(template)
         if (open !== undefined) throw isOpenAlready(open)
-        const tasks = await count(rules, { template, version, ...(percent !== undefined && { percent }), ...(resources && { resources }) })
+        const tasks = await count(rules, {
+          template,
+          version,
+          ...(percent !== undefined && { percent }),
+          ...(resources && { resources }),
+        })
         if (mode !== 'all' && tasks > MAX_TASKS) {
           const right = 'use a smaller percent, or name resources'
           throw new AppError('TOO_LARGE', `the roll-out would have ${tasks} tasks, more than ${MAX_TASKS}; ${right}`)

@@ -74,7 +74,9 @@ export async function shownRollout(
     counts.moved += moved
   }
   const of = (kind: Difference['kind']) =>
-    newest.flatMap(({ difference, resource }) => (difference.kind === kind ? [shownDifference(difference, resource)] : []))
+    newest.flatMap(({ difference, resource }) =>
+      difference.kind === kind ? [shownDifference(difference, resource)] : [],
+    )
   return {
     ...(await summaryOf(store, record)),
     comparison: {

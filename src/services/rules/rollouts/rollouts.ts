@@ -251,7 +251,9 @@ export class Rollouts {
     const outcome =
       partition === undefined || at === undefined
         ? await act(this.#rules, task, action, id, false)
-        : ((await partition.ask(at, { ask: 'act', id: task, action, batch: id, isRepeat: false })) as { error?: string })
+        : ((await partition.ask(at, { ask: 'act', id: task, action, batch: id, isRepeat: false })) as {
+            error?: string
+          })
     return outcome.error
   }
 
@@ -329,8 +331,7 @@ export class Rollouts {
         : undefined,
     )
     const { partition } = this.#rules.options
-    if (partition !== undefined && partition.number !== 0)
-      await partition.ask(0, { ask: 'rollout', id, work: 'drive' })
+    if (partition !== undefined && partition.number !== 0) await partition.ask(0, { ask: 'rollout', id, work: 'drive' })
     else if (status !== 'running') await this.drive(id)
   }
 
@@ -403,4 +404,3 @@ function reasonToStop(counts: DayCounts, stop: RolloutRecord['stop'] = {}): stri
   }
   return undefined
 }
-

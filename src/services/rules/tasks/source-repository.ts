@@ -115,7 +115,8 @@ export class SourceRepository {
       this.#collections.rolloutTasks.countBy('source'),
     ])
     for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {
-      if (!used.has(id) && !ofShadows.has(id) && this.#now() - value.touched > UNUSED_MS) await this.#collections.sources.delete(id, version)
+      if (!used.has(id) && !ofShadows.has(id) && this.#now() - value.touched > UNUSED_MS)
+        await this.#collections.sources.delete(id, version)
     }
   }
 }

@@ -47,7 +47,10 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
     return withLosses(async (onLost) => ({
-      ...(await show.whole(await changes.replace(id, draft, { onLost, ifRevision, by: { user: caller.user, note } }), BN)),
+      ...(await show.whole(
+        await changes.replace(id, draft, { onLost, ifRevision, by: { user: caller.user, note } }),
+        BN,
+      )),
       ...warned,
     }))
   }
@@ -102,9 +105,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     restore: async (id, number, { ifRevision, note = `restores version ${number}` } = {}) => {
       const draft = maker.restored(await taskInVersion(collections, await taskOf(rules, id), number), caller.rights)
       const by = { user: caller.user, note }
-      return withLosses(async (onLost) =>
-        show.whole(await changes.replace(id, draft, { onLost, ifRevision, by }), BN),
-      )
+      return withLosses(async (onLost) => show.whole(await changes.replace(id, draft, { onLost, ifRevision, by }), BN))
     },
   }
 }

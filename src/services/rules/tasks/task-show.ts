@@ -51,7 +51,10 @@ export class TaskShow {
       revision: revisionOf(task),
       ...present('template', task.template),
       ...present('templateVersion', templateVersionOf(task)),
-      ...(task.template === undefined && { version: taskVersionOf(task).number, ...present('note', task.version?.note) }),
+      ...(task.template === undefined && {
+        version: taskVersionOf(task).number,
+        ...present('note', task.version?.note),
+      }),
       ...present('resource', resource),
       resourceIds: task.resourceIds,
       type,

@@ -60,7 +60,9 @@ export function versionedChange(
   if (before.template === undefined) {
     const { name, form, conf, rule, rights, settings, effective, plugs } = before
     const fields = { name, form, conf, ...(rule && { rule }), ...(rights && { rights }), settings, effective, plugs }
-    writes.push(collections.taskVersions.putting(idOf(before.id, mark.number), { task: before.id, version: mark, fields }))
+    writes.push(
+      collections.taskVersions.putting(idOf(before.id, mark.number), { task: before.id, version: mark, fields }),
+    )
   }
   if (number > MAX_TASK_VERSIONS)
     writes.push(collections.taskVersions.deleting(idOf(before.id, number - MAX_TASK_VERSIONS)))
@@ -71,10 +73,7 @@ function whatCounts({ name, template, rule, settings, effective }: TaskRecord): 
   return { name, template: template ?? null, rule: rule ?? null, settings, effective }
 }
 
-export async function removalsOfVersions(
-  collections: RulesCollections,
-  task: TaskRecord,
-): Promise<readonly Write[]> {
+export async function removalsOfVersions(collections: RulesCollections, task: TaskRecord): Promise<readonly Write[]> {
   if (task.version === undefined) return []
   const ids = await collections.taskVersions.ids({ where: ofTask(task.id), limit: MAX_TASK_VERSIONS })
   return ids.map((id) => collections.taskVersions.deleting(id))
@@ -134,4 +133,3 @@ function ofTask(task: string): readonly Condition[] {
 function idOf(task: string, number: number): string {
   return `${task}/${number}`
 }
-

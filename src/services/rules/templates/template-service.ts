@@ -1,14 +1,7 @@
 /** Manages templates; a change affects existing tasks only when they are reloaded. */
 import type { Template } from '#core'
 import { isBnDocument } from '#core/spi'
-import {
-  AppError,
-  type Caller,
-  isPlainObject,
-  requireScope,
-  requireVersion,
-  validationError,
-} from '#kernel'
+import { AppError, type Caller, isPlainObject, requireScope, requireVersion, validationError } from '#kernel'
 import { eachWith } from '#platform'
 import type { Stored } from '#storage'
 import type { RulesCollections } from '../collections.ts'
