@@ -154,7 +154,7 @@ export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions & DraftOptions): Promise<CreatedTemplate>
   /**
    * Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. `draft`:
-   * stores a version that runs only in rehearsals, beside the published one.
+   * stores a version that runs only in rehearsals and roll-outs, beside the published one.
    */
   replace(
     name: string,
