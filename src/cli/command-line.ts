@@ -29,6 +29,11 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
     ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    [
+      'rollout',
+      'try a version of a template beside the live one, promote it, roll it back',
+      () => import('./rollout.ts'),
+    ],
     ['bench [options] <rule>', 'measure the speed of a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
