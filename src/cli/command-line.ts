@@ -59,6 +59,8 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       () => import('./cluster.ts'),
     ],
     ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
+    ['backup [options] <folder>', 'back up the data folder of a running host', () => import('./backup.ts')],
+    ['restore [options] <folder>', 'restore a backup into a new data folder', () => import('./restore.ts')],
     ['doctor [options]', 'list damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 
