@@ -1,8 +1,9 @@
 /** Tests versions of tasks without a template, on a whole host. */
 import { expect, it } from 'vitest'
 import type { TaskEntity, TaskPreview, TaskVersion, TaskVersionDetail } from '../../src/services/rules/contract.ts'
-import { MAX_TASK_VERSIONS } from '../../src/services/rules/tasks/task-versions.ts'
 import { wholeHost, type WholeHost } from './whole-host.ts'
+
+const MAX_TASK_VERSIONS = 100
 
 const rule = (enter: number, name = 'boiler', start = true) => ({
   sensors: [

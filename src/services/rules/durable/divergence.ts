@@ -25,7 +25,7 @@ export const DIVERGENCES: CollectionSpec<SavedDivergence> = {
 }
 
 /** Counts of one hour since 1970, of the new version. */
-export interface HourCounts {
+interface HourCounts {
   readonly hour: number
   /** firings of one version only */
   divergence: number
@@ -38,13 +38,13 @@ export interface HourCounts {
 export type DayCount = Exclude<keyof HourCounts, 'hour'>
 export type DayCounts = Readonly<Record<DayCount, number>>
 
-export interface DivergenceView {
+interface DivergenceView {
   readonly tallies: readonly DiffTally[]
   /** newest last, at most `MAX_LATEST` */
   readonly latest: readonly Difference[]
 }
 
-export interface DivergenceHead {
+interface DivergenceHead {
   readonly rollout: string
   readonly task: string
   readonly resource?: string

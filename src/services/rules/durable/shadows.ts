@@ -26,7 +26,7 @@ export interface EngineWatch {
   settled(now: number): void
 }
 
-export interface ShadowListener {
+interface ShadowListener {
   /** called when counts of a pair may have reached a limit; must return at once */
   changed(pair: ShadowPair): void
   /** called when the run of a shadow ended by itself */
@@ -107,7 +107,7 @@ export interface StoredWith {
   stored(): void
 }
 
-export function newOf({ isLiveNew, live, shadow }: ShadowPair): string {
+function newOf({ isLiveNew, live, shadow }: ShadowPair): string {
   return isLiveNew ? live : shadow
 }
 
