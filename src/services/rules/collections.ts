@@ -2,7 +2,7 @@
 import type { Collection, Store, Write } from '#storage'
 import { ROLLOUT_TASKS, type RolloutTaskRecord } from './rollouts/rollout-record.ts'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
-import { TASK_VERSIONS, type TaskVersionRecord } from './tasks/task-versions.ts'
+import { TASK_VERSIONS, type TaskVersionRecord } from './tasks/task-version-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'
 
 export interface RulesCollections {

@@ -42,7 +42,7 @@ export class RolloutPairs {
     return this.#shadow(pair.shadow, task, record, await sources.load(record.source))
   }
 
-  /** Gives a task its shadow, and for a canary moves it. Idempotent. */
+  /** Begins the shadow of a task, and for a canary moves the task. Idempotent. */
   async ensure(record: RolloutRecord, task: TaskRecord): Promise<void> {
     const { options, maker } = this.#rules
     const tasks = options.store.collection(ROLLOUT_TASKS)

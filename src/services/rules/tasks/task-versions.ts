@@ -1,6 +1,6 @@
 /** Keeps numbered versions of tasks without a template: the newest 100 of each. */
 import { AppError, type Page } from '#kernel'
-import type { CollectionSpec, Condition, Write } from '#storage'
+import type { Condition, Write } from '#storage'
 import type { RulesCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -14,28 +14,6 @@ const MAX_TASK_VERSIONS = 100
 export interface Author {
   readonly user: string
   readonly note?: string | undefined
-}
-
-type VersionedFields = Pick<
-  TaskRecord,
-  'name' | 'form' | 'conf' | 'rule' | 'rights' | 'settings' | 'effective' | 'plugs'
->
-
-/** A replaced version. */
-export interface TaskVersionRecord {
-  readonly task: string
-  readonly version: TaskVersionMark
-  readonly fields: VersionedFields
-}
-
-export const TASK_VERSIONS: CollectionSpec<TaskVersionRecord> = {
-  name: 'task_versions',
-  version: 1,
-  fields: {
-    task: { type: 'text', of: ({ task }) => task },
-    number: { type: 'number', of: ({ version }) => version.number },
-  },
-  together: [['task', 'number']],
 }
 
 export function taskVersionOf({ version, user, createTime }: TaskRecord): TaskVersionMark {
