@@ -60,5 +60,5 @@ it('a changed file becomes a draft, a shadow, the live version, and what it was'
 
 it('a limit that is not JSON is refused with a form that is', async () => {
   const { stderr, code } = await run('rollout', 'start', 'hot', '2', '--stop', 'ten')
-  expect([code, stderr]).toEqual([1, expect.stringContaining('write JSON such as {"divergence":10}')])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('write JSON such as {"divergence":10}') as unknown])
 })

@@ -49,7 +49,7 @@ it(
     expect(await moved()).toBe(TASKS)
     expect((await host.client.rules.templates.get('hot')).version).toBe(2)
     expect(await host.client.rules.rollouts.rollback('hot', id)).toMatchObject({
-      status: expect.stringMatching(/^roll/),
+      status: expect.stringMatching(/^roll/) as unknown,
     })
     await expect.poll(status, { timeout: 20_000 }).toBe('rolledBack')
     expect(await moved()).toBe(0)

@@ -150,8 +150,12 @@ describe('a roll-out', () => {
       dryRun: true,
       total: 2,
       tasks: expect.arrayContaining([
-        expect.objectContaining({ ID: ids[0], templateVersion: 2, lost: [expect.objectContaining({ node: 'hot' })] }),
-      ]),
+        expect.objectContaining({
+          ID: ids[0],
+          templateVersion: 2,
+          lost: [expect.objectContaining({ node: 'hot' }) as unknown],
+        }),
+      ]) as unknown,
     })
     expect(await end(host, id, 'promote')).toMatchObject({ status: 'promoted', tasks: { moved: 2 } })
     expect([await versions(host, ids), await published(host)]).toEqual([[2, 2], 2])
@@ -194,7 +198,7 @@ describe('a roll-out', () => {
     const path = '/api/templates/hot/rollouts'
     expect(await host.ask('POST', path, { version: 2, mode: 'shadow' })).toMatchObject({
       status: 409,
-      body: { code: 'CONFLICT', error: expect.stringContaining(first.id) },
+      body: { code: 'CONFLICT', error: expect.stringContaining(first.id) as unknown },
     })
     expect(await host.done('GET', path)).toMatchObject([{ id: first.id, mode: 'canary' }])
     for (const [body, places] of [

@@ -34,7 +34,7 @@ it('a task keeps its versions with author, time, note and difference', async () 
   expect(await host.done<TaskVersionDetail>('GET', `/api/tasks/${id}/versions/2`)).toMatchObject({
     version: 2,
     against: 1,
-    rule: { sensors: [{ name: 'hysteresis', version: expect.any(String), properties: { enter: 80 } }] },
+    rule: { sensors: [{ name: 'hysteresis', version: expect.any(String) as unknown, properties: { enter: 80 } }] },
     changes: [{ path: enter, from: 90, to: 80 }],
     restoring: { changed: true, changes: [{ path: '/settings/tags', from: { plant: 'north' } }], lost: [] },
   })
@@ -65,7 +65,7 @@ it('a version is restored as a new one, which lists the lost state before', asyn
   await host.done('POST', '/resources/boiler/events', { temperature: 85 })
   expect(await host.ask('POST', `/api/tasks/${id}/versions/9/restore`)).toMatchObject({
     status: 404,
-    body: { error: expect.stringContaining('its newest is 3') },
+    body: { error: expect.stringContaining('its newest is 3') as unknown },
   })
   const stale = await host.app.inject({
     method: 'POST',
@@ -82,7 +82,7 @@ it('a task made from a template refers to the versions of its template, and vers
   const made = await host.done<{ ID: string }>('POST', '/api/tasks', { template: 'hot', name: 't', resource: 'boiler' })
   expect(await host.ask('GET', `/api/tasks/${made.ID}/versions`)).toMatchObject({
     status: 400,
-    body: { code: 'WRONG_STATUS', error: expect.stringContaining('/api/templates/hot/versions') },
+    body: { code: 'WRONG_STATUS', error: expect.stringContaining('/api/templates/hot/versions') as unknown },
   })
   const { ID: id } = await host.done<{ ID: string }>('POST', '/api/tasks', rule(90, 'name', false))
   for (let i = 0; i < MAX_TASK_VERSIONS; i++) await host.done('PUT', `/api/tasks/${id}`, rule(80, `name ${i}`, false))

@@ -9,7 +9,7 @@ import type { CoreEngine, Firing, RareEvent, TriggerExplanation } from '#core'
 import type { Side } from '#core/spi'
 import { AppError } from '#kernel'
 import type { Store, Write } from '#storage'
-import { type DayCount, Divergence, DIVERGENCES } from './divergence.ts'
+import { type DayCount, type Divergence, DIVERGENCES } from './divergence.ts'
 import { isShadow } from './shadow-id.ts'
 
 export interface ShadowPair {
