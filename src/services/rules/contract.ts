@@ -57,6 +57,7 @@ import type {
   UpgradedTemplates,
 } from './templates/template-schema.ts'
 import type {
+  CheckedRule,
   DataPush,
   InvocationReport,
   NextRunsAnswer,
@@ -67,6 +68,7 @@ import type {
   PlugFamily,
   PlugOutcome,
   PushOutcome,
+  RuleCheck,
   Simulation,
   SimulationResult,
   TemplateRun,
@@ -208,6 +210,8 @@ export interface ToolApi {
   /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** Lists all problems of a rule or template. Stores nothing. */
+  check(check: RuleCheck): Promise<CheckedRule>
   /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
@@ -229,6 +233,8 @@ export interface RehearsalApi {
 export type { FoundVariable }
 
 export { CoverageCount } from './rehearsals/coverage.ts'
+export { REHEARSAL } from './rehearsals/rehearsal-schema.ts'
+export { RuleCheck } from './tools/tools-schema.ts'
 
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
