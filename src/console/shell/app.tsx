@@ -31,6 +31,7 @@ const SCREENS: Readonly<Record<string, () => Promise<Screen>>> = {
   editor: async () => (await import('../editor/editor.tsx')).Editor,
   rehearsal: async () => (await import('../screens/rehearsal.tsx')).Rehearsals,
   operations: async () => (await import('../screens/operations.tsx')).Operations,
+  connectors: async () => (await import('../screens/connectors.tsx')).Connectors,
 }
 
 export function App() {
