@@ -157,7 +157,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postAuthV1Devices: { resource: 'boiler-7', name: 'Boiler 7' },
   postAuthV1Session: { key: 'k', secret: 's' },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
-  postMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  postAssistantMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   postSourceRejected: {},
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {

@@ -35,6 +35,8 @@ const MESSAGES = [70, 93, 70, 96, 70].map((temperature, i) => ({
 }))
 const SOURCE = { messages: MESSAGES }
 
+/** threads start late on a busy machine */
+const PATIENT = { timeout: 200_000 }
 let host: WholeHost
 const bearers = new Map<string, string>()
 beforeAll(async () => {
@@ -66,7 +68,7 @@ async function assistant(key = 'acme'): Promise<Client> {
 }
 
 async function called(client: Client, name: string, args: Body): Promise<{ data: Body; isError: boolean }> {
-  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args })
+  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args }, undefined, PATIENT)
   const [first] = content as { type: string; text: string }[]
   expect(JSON.parse(first?.text ?? '')).toEqual(structuredContent)
   return { data: structuredContent as Body, isError: isError === true }

@@ -37,7 +37,6 @@ const SILENT = [
   'postConverterRejected',
   'postConverterTest',
   'postData',
-  'postMcp',
   'postModelPredict',
   'postQueryDataQuery',
   'postRehearsals',
@@ -54,6 +53,8 @@ const SILENT = [
   'postTemplatesRun',
   'postVariableDeclarations',
   // their examples change nothing, or are carried out by a job
+  'postAssistantMcp',
+  'postSourceRejected',
   'patchTasks',
   'patchTemplates',
   'postAlarmBatch',
