@@ -7,7 +7,7 @@ import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { connectors } from './connectors.ts'
-import { access, alarms, functions, registry, rehearsal, resources, rules } from './services.ts'
+import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -26,6 +26,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     rehearsal,
     rules,
     connectors,
+    rollouts,
     console,
     spread,
     takeover,

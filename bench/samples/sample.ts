@@ -12,6 +12,7 @@ const SAMPLES = {
   resources: async () => (await import('./resources.ts')).resourcesSample,
   functions: async () => (await import('./functions.ts')).functionsSample,
   rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
+  rollouts: async () => (await import('./rollouts.ts')).rolloutsSample,
   console: async () => (await import('./console.ts')).consoleSample,
   rules: async () => (await import('./rules.ts')).rulesSample,
   connectors: async () => (await import('./connectors.ts')).connectorsSample,
