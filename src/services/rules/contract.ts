@@ -60,6 +60,7 @@ import type {
   UpgradedTemplates,
 } from './templates/template-schema.ts'
 import type {
+  CheckedRule,
   DataPush,
   InvocationReport,
   NextRunsAnswer,
@@ -70,6 +71,7 @@ import type {
   PlugFamily,
   PlugOutcome,
   PushOutcome,
+  RuleCheck,
   Simulation,
   SimulationResult,
   TemplateRun,
@@ -225,6 +227,8 @@ export interface ToolApi {
   /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** Lists all problems of a rule or template. Stores nothing. */
+  check(check: RuleCheck): Promise<CheckedRule>
   /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
@@ -266,6 +270,8 @@ export interface RolloutApi {
 export type { FoundVariable }
 
 export { CoverageCount } from './rehearsals/coverage.ts'
+export { REHEARSAL } from './rehearsals/rehearsal-schema.ts'
+export { RuleCheck } from './tools/tools-schema.ts'
 
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
