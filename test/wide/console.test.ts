@@ -404,6 +404,44 @@ describe.skipIf(noBrowser)('the shell', () => {
   })
 })
 
+describe.skipIf(noBrowser)('a roll-out', () => {
+  it('begins as a shadow, lists each difference with its reason, and is promoted and taken back', async () => {
+    const { rules, broker } = host.client
+    const sensors = [
+      { label: 'cold', name: 'hysteresis', resource: '$', properties: { value: 'level', enter: 90, leave: 70 } },
+    ] as const
+    const tank = (enter: number) => ({
+      name: 'tank',
+      sensors: sensors.map((one) => ({ ...one, properties: { ...one.properties, enter } })),
+      actuators: [{ label: 'note', name: 'log', properties: { message: 'full' } }],
+      triggers: [{ sourceLabel: 'cold', destinationLabel: 'note', begins: ['On'] as const }],
+      taskDefaults: { type: 'reactive' as const },
+    })
+    await rules.templates.create(tank(90))
+    await rules.templates.replace('tank', tank(80), { draft: true, note: 'earlier' })
+    const { ID } = await rules.tasks.create({ name: 'Tank 1', template: 'tank', resource: 'tank-1' })
+    const version = async () => (await rules.tasks.get(ID)).templateVersion
+    await withScreen('rollouts?template=tank', async (page) => {
+      await page.getByText('None yet').waitFor()
+      await page.getByLabel('Version').selectOption('2')
+      await page.getByRole('button', { name: 'Start' }).click()
+      await soon(() => heading(page).textContent()).toMatch(/^The shadow runs, and no version of tank has fired yet/)
+      for (const level of [60, 85, 60]) await broker.posting.events('tank-1', { level })
+      await soon(() => heading(page).textContent()).toBe('The shadow runs: version 2 of tank differs in 1 firing')
+      await page.getByRole('cell', { name: /^cold is On; the other version: / }).waitFor()
+      await page.getByRole('button', { name: 'Promote', exact: true }).click()
+      await page.getByText('1 task would move. cold loses state, memory in 1 task.').waitFor()
+      await page.getByRole('button', { name: 'Promote now' }).click()
+      await soon(() => heading(page).textContent()).toContain('The shadow is promoted')
+      expect(await version()).toBe(2)
+      await page.getByRole('button', { name: 'Roll back' }).click()
+      await page.getByRole('button', { name: 'Do it now' }).click()
+      await soon(() => heading(page).textContent()).toContain('The shadow is rolled back')
+      expect(await version()).toBe(1)
+    })
+  })
+})
+
 const SCREENS = [
   ['overview', ''],
   ['alarms', 'alarms'],
@@ -414,6 +452,7 @@ const SCREENS = [
   ['data', 'data?resource=boiler-1&metric=temperature'],
   ['rehearsal', 'rehearsal?task=TASK'],
   ['editor', 'editor?template=overheating'],
+  ['rollouts', 'rollouts?template=overheating'],
   ['operations', 'operations'],
 ] as const
 

@@ -17,6 +17,8 @@ import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { Rehearsals } from './rehearsals/rehearsals.ts'
+import { rolloutApi } from './rollouts/rollout-service.ts'
+import { Rollouts } from './rollouts/rollouts.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
 const PORTION = 1000
@@ -32,6 +34,7 @@ class Rules implements InternalRules {
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
   readonly #rehearsals: Rehearsals
+  readonly #rollouts: Rollouts
   readonly #ends: Subscription
   readonly #runEnds: RunEnds
 
@@ -51,6 +54,7 @@ class Rules implements InternalRules {
     })
     this.#rules = new TenantRules(options, this.#history, this.#jobs)
     this.#rehearsals = new Rehearsals(this.#rules)
+    this.#rollouts = new Rollouts(this.#rules)
     this.#runEnds = new RunEnds({
       store: (run) => this.#rules.changes.noteEnd(run),
       startTimer: machineTimers.later,
@@ -60,7 +64,7 @@ class Rules implements InternalRules {
   }
 
   as(caller: Caller): RulesApi {
-    const [rules, rehearsals] = [this.#rules, this.#rehearsals]
+    const [rules, rehearsals, rollouts] = [this.#rules, this.#rehearsals, this.#rollouts]
     // getters, because most requests use only one of these APIs
     return {
       get tasks() {
@@ -81,19 +85,25 @@ class Rules implements InternalRules {
       get rehearsals() {
         return rehearsals.as(caller)
       },
+      get rollouts() {
+        return rolloutApi(rules, rollouts, caller)
+      },
     }
   }
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
     await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
+    await this.#rollouts.load()
     await this.#resume()
+    this.#rollouts.start()
     await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#history.close()
     await this.#rehearsals.stop()
+    await this.#rollouts.stop()
     await this.#jobs.stop()
     await this.#rules.changes.idle()
     this.#ends.unsubscribe()
@@ -134,6 +144,8 @@ class Rules implements InternalRules {
           const loaded = parts instanceof Promise ? await parts : parts
           changes.rights.set(id, value.rights)
           tasks.push(runnable(id, value.epoch, value.createTime, loaded))
+          const shadow = await this.#rollouts.shadowOf(value)
+          if (shadow !== undefined) tasks.push(shadow)
         } catch (error) {
           // the store is unavailable, so the rule has not failed: the start is retried
           if (isAway(error)) throw error

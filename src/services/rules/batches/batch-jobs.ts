@@ -32,7 +32,7 @@ export function batchHandler(rulesOf: () => TenantRules): JobHandler {
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: (id, { job }, isRepeat) => act(rulesOf(), id, batchData(job).action, job.id, isRepeat),
+    item: (id, { job }, isRepeat) => act(rulesOf(), id, batchData(job).action, job.id, isRepeat, job.user),
   })
 }
 
@@ -43,19 +43,20 @@ export function batchData({ data }: Job): BatchData {
 const DONE: BatchEntry = { statusCode: 200 }
 
 /** A failure is never an error of the batch. `again`: the action may already be done, and then counts as done. */
-async function act(
+export async function act(
   { changes, collections }: TenantRules,
   id: string,
   action: TaskAction,
   batch: string,
   again: boolean,
+  user?: string,
 ): Promise<BatchEntry> {
   try {
     if (again) {
       const stored = await collections.tasks.get(id)
       if (stored === undefined ? removes(action) : stored.value.batch === batch) return DONE
     }
-    await changes.act(id, action, { batch })
+    await changes.act(id, action, { batch, ...(user !== undefined && { by: { user } }) })
     return DONE
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -73,6 +74,10 @@ export function preview(rules: TenantRules, task: TaskRecord, action: TaskAction
 
 export function previewReplacement(rules: TenantRules, task: TaskRecord, specification: unknown): Promise<TaskPreview> {
   return previewOf(task, async () => draftOutcome(rules, task, await rules.maker.make(specification, {})))
+}
+
+export function previewRestore(rules: TenantRules, task: TaskRecord, version: TaskRecord): Promise<TaskPreview> {
+  return previewOf(task, async () => draftOutcome(rules, task, rules.maker.restored(version, version.rights)))
 }
 
 async function previewOf({ id: ID, name }: TaskRecord, outcome: () => Promise<Outcome>): Promise<TaskPreview> {
