@@ -2,7 +2,7 @@
 import type { Measurement } from '../measurement.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
-import { spread, takeover } from './cluster.ts'
+import { takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
@@ -28,7 +28,6 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     connectors,
     rollouts,
     console,
-    spread,
     takeover,
     hostCreate,
     hostList,

@@ -18,7 +18,6 @@ const SAMPLES = {
   connectors: async () => (await import('./connectors.ts')).connectorsSample,
   access: async () => (await import('./access.ts')).accessSample,
   registry: async () => (await import('./registry.ts')).registrySample,
-  spread: async () => (await import('./spread.ts')).spreadSample,
   takeover: async () => (await import('./takeover.ts')).takeoverSample,
   hostCreate: async () => (await import('./host/create.ts')).hostCreateSample,
   hostList: async () => (await import('./host/list.ts')).hostListSample,

@@ -21,7 +21,6 @@ const ANYTHING = ['**']
 const OF_SERVICES = [
   '#kernel',
   '#storage',
-  '#cluster',
   '#jobs',
   '#log',
   '#platform',

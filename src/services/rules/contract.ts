@@ -21,7 +21,6 @@ import type {
 } from './inspection/inspection-schema.ts'
 export type { FiringListener, TaskFiring } from './durable/firing-tap.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
-import type { RulesQuestion } from './partitions/rules-question.ts'
 import type {
   EventPage,
   QueuedRehearsal,
@@ -99,7 +98,6 @@ export interface InternalRules extends RulesService {
   rebind(resource: string): Promise<number>
   /** Deletes the kept inputs of a resource that is being deleted. */
   deleteInputs(resource: string): Promise<void>
-  answer(question: RulesQuestion): Promise<unknown>
 }
 
 export interface RulesGauges {

@@ -5,7 +5,6 @@ import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
 import type { JobSlots, JobQueue, JobRunner } from '#jobs'
 import type { Store } from '#storage'
 import { collectionsOf, type RulesCollections } from './collections.ts'
-import type { RulesPartition } from './partitions/rules-partition.ts'
 import type { KeptPast } from './inputs/contract.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRunner } from './runner.ts'
@@ -36,8 +35,6 @@ export interface RulesOptions {
   readonly now: () => number
   readonly newId: () => string
   readonly logger?: Logger
-  /** the tenant's partition; absent: the tenant is not partitioned */
-  readonly partition?: RulesPartition | undefined
   /** called on each use; if absent, the filters `resourceType` and `resourceMetadataExpression` are rejected */
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */

@@ -2,7 +2,6 @@
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeFence } from '../../contracts/storage/fence-suite.ts'
-import { describePartitions } from '../../contracts/storage/partition-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
 import { some } from '../../support/arbitraries/runs.ts'
@@ -11,7 +10,6 @@ import { sqliteMedium } from './sqlite-medium.ts'
 describeCollection('SQLite', sqliteMedium())
 describeCommit('SQLite', sqliteMedium())
 describeFence('SQLite', sqliteMedium())
-describePartitions('SQLite', sqliteMedium())
 describeLog('SQLite', sqliteMedium())
 describeSeries('SQLite', sqliteMedium())
 const FOLDING: readonly (readonly [string, Parameters<typeof sqliteMedium>[0]])[] = [

@@ -16,7 +16,6 @@ import {
 import type { RulesCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
 import { noTaskWithId } from '../error-texts.ts'
-import { previewElsewhere } from '../partitions/rules-partition.ts'
 import type { PlugRegistry } from '#core'
 import { AppError, type Caller, isPlainObject, refuse } from '#kernel'
 import { missingVersions } from '../tasks/plug-versions.ts'
@@ -66,8 +65,7 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        const elsewhere = previewElsewhere(value.id, read.action, rules.options.partition)
-        tasks.push(await (elsewhere ?? preview(rules, value, read.action)))
+        tasks.push(await preview(rules, value, read.action))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }

@@ -41,14 +41,10 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly waitingInAll?: () => number
   /** called with the time that the tasks have reached, epoch ms; `scheduler` should not be behind that time */
   readonly reached?: (time: number) => void
-  /** before a task is bound; resolves once messages that are acknowledged afterwards will arrive */
-  readonly bind?: (resources: readonly string[]) => Promise<void>
   /** minimum ms between two wake-ups for timers; timers still act at their exact time; default 0 */
   readonly restMs?: number
   /** limits for keeping inputs; absent: none are kept */
   readonly keepInputs?: KeepLimits | undefined
-  /** number of this partition of the tenant; default 0 */
-  readonly partition?: number
 }
 
 export interface DurableRunner extends TaskRunner {
@@ -99,14 +95,13 @@ class Runner implements DurableRunner {
     this.#options = options
     this.#log = options.log ?? new TenantLog(options.store)
     this.#clock = new LeadingClock(options.scheduler)
-    const { store, keepInputs: limits, partition = 0, logger } = options
+    const { store, keepInputs: limits, logger } = options
     const now = () => this.#clock.now()
     const tasks = {
       ids: () => [...(this.#engine?.tasks.keys() ?? [])].filter((id) => !isShadow(id)),
       checkpoint: (id: string) => this.#tasks?.checkpoint(id),
     }
-    if (limits !== undefined)
-      this.inputs = new InputKeeper({ store, log: this.#log, partition, limits, now, tasks, logger })
+    if (limits !== undefined) this.inputs = new InputKeeper({ store, log: this.#log, limits, now, tasks, logger })
     const { inputs } = this
     this.past = new Past({ inputs, settings: settingsOf(options), plugs: options.plugs, tasks: () => this.#open() })
   }
@@ -224,9 +219,9 @@ class Runner implements DurableRunner {
   }
 
   async #openTasks(): Promise<LiveTasks> {
-    const { store, checkpoints, restMs = 0, reached, bind, keepInputs, partition = 0, plugs, ports } = this.#options
+    const { store, checkpoints, restMs = 0, reached, keepInputs, plugs, ports } = this.#options
     const settings = settingsOf(this.#options)
-    if (this.inputs === undefined) await deleteKept(store, partition)
+    if (this.inputs === undefined) await deleteKept(store)
     else await this.inputs.start()
     const registry = followPlugs(plugs)
     const tasks = await LiveTasks.open({
@@ -251,7 +246,6 @@ class Runner implements DurableRunner {
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
       keepsInputs: keepInputs !== undefined,
-      ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
       shadows: this.shadows,
       ended: (run) => this.#noteEnd(run),
@@ -323,9 +317,7 @@ function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'po
     maxWaitingMessages: _most,
     waitingInAll: _waiting,
     reached: _reached,
-    bind: _bind,
     keepInputs: _kept,
-    partition: _partition,
     plugs: _plugs,
     ports: _ports,
     ...settings

@@ -34,7 +34,6 @@ export interface LiveTasksDependencies {
   readonly shadows: Shadows
   /** Inputs are kept, so log entries of messages that no task receives contain their arrival too. */
   readonly keepsInputs: boolean
-  bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks together. */
   requireRoom(): void
   ended(run: EndOfRun): void
@@ -202,7 +201,6 @@ export class LiveTasks {
     this.#recovery ??= await Recovery.read(this.#dependencies.engine, this.#dependencies.store)
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
-    const bound = new Set<string>()
     const beginning: Promise<void>[] = []
     for (const task of tasks) {
       const found = recovered.get(task.id)
@@ -212,11 +210,9 @@ export class LiveTasks {
       } else if ('error' in found) this.#fail(task, found.error)
       else {
         this.deterministic.waiting.set(task.id, { task, record: found.record, leftAt: found.leftAt })
-        for (const resource of found.record.resources) bound.add(resource)
         going.push(task)
       }
     }
-    await this.#dependencies.bind?.([...bound])
     const taken = Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
     return { resumed: taken.then(() => this.#resumed(going, recovered)) }
   }
@@ -505,9 +501,7 @@ export class LiveTasks {
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
     const prepared = this.#dependencies.preparer.prepare(source, settings)
-    const resources = await resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
-    await this.#dependencies.bind?.(resources)
-    return resources
+    return resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
   }
 
   async #states(ids: readonly string[]): Promise<ReadonlyMap<string, StateRecord>> {

@@ -4,7 +4,6 @@ import { type Stored, walk, type Write } from '#storage'
 import { act } from '../batches/batch-jobs.ts'
 import { Divergence, DIVERGENCES } from '../durable/divergence.ts'
 import { shadowId } from '../durable/shadow-id.ts'
-import { foreignOf } from '../partitions/rules-partition.ts'
 import type { RunnableTask } from '../runner.ts'
 import type { Source } from '../tasks/source-repository.ts'
 import { type TaskRecord, templateVersionOf } from '../tasks/task-record.ts'
@@ -24,9 +23,9 @@ export class RolloutPairs {
   /** Restores the pairs of a roll-out before its tasks are resumed. A roll-out that ends compares nothing further. */
   async load(record: RolloutRecord): Promise<void> {
     if (record.status !== 'starting' && record.status !== 'running') return
-    const { store, partition } = this.#rules.options
+    const { store } = this.#rules.options
     for await (const { id, value } of this.#tasksOf(record)) {
-      if (value.source === undefined || foreignOf(value.task, partition) !== undefined) continue
+      if (value.source === undefined) continue
       await this.#watch(record, value, (await store.collection(DIVERGENCES).get(id))?.value)
       this.#rules.changes.rights.set(id, value.rights)
     }
@@ -93,10 +92,7 @@ export class RolloutPairs {
   }
 
   async dropAll(record: RolloutRecord): Promise<void> {
-    const { partition } = this.#rules.options
-    for await (const { id, value } of this.#tasksOf(record)) {
-      if (foreignOf(value.task, partition) === undefined) await this.drop(id)
-    }
+    for await (const { id } of this.#tasksOf(record)) await this.drop(id)
   }
 
   #tasksOf(record: RolloutRecord): AsyncGenerator<Stored<RolloutTaskRecord>> {

@@ -1,11 +1,9 @@
 /** Starts, shows and ends roll-outs for a caller. */
-import { taskIdIn } from '#cluster'
 import { AppError, type Caller, durationMs, type Page, requireScope } from '#kernel'
 import { machineTimers } from '#platform'
 import { walk } from '#storage'
 import { preview } from '../batches/batch-jobs.ts'
 import type { RolloutApi } from '../contract.ts'
-import { previewElsewhere } from '../partitions/rules-partition.ts'
 import { type TaskRecord, templateVersionOf } from '../tasks/task-record.ts'
 import type { TaskPreview } from '../tasks/task-schema.ts'
 import { changingTemplate, templateOf } from '../templates/read-template.ts'
@@ -41,7 +39,7 @@ export function rolloutApi(rules: TenantRules, rollouts: Rollouts, caller: Calle
     create: async (template, request) => {
       const { version, mode, percent, resources, tolerance, stop, note } = RolloutRequest.read(request)
       if (mode !== 'shadow') requirePublish(caller)
-      const id = taskIdIn(options.newId(), options.partition?.number ?? 0)
+      const id = options.newId()
       await changingTemplate(rules, template, async () => {
         await inVersion(collections, (await templateOf(collections, template)).value, version)
         const open = await rollouts.openOf(template)
@@ -184,7 +182,7 @@ async function previewOf(
     const templateVersion = to(value)
     if (templateVersion === undefined || ++total > MAX_PREVIEWED) continue
     const action = { action: 'reload', templateVersion, takesDrafts: true } as const
-    tasks.push(await (previewElsewhere(value.id, action, rules.options.partition) ?? preview(rules, value, action)))
+    tasks.push(await preview(rules, value, action))
     await machineTimers.breathe()
   }
   return { dryRun: true, total, tasks }

@@ -12,7 +12,6 @@ import { act } from '../batches/batch-jobs.ts'
 import { DIVERGENCES, type DayCounts } from '../durable/divergence.ts'
 import { shadowId } from '../durable/shadow-id.ts'
 import type { ShadowPair } from '../durable/shadows.ts'
-import { foreignOf } from '../partitions/rules-partition.ts'
 import type { RunnableTask } from '../runner.ts'
 import { type TaskRecord, templateVersionOf } from '../tasks/task-record.ts'
 import { publishVersion } from '../templates/publish-version.ts'
@@ -72,8 +71,6 @@ export class Rollouts {
 
   /** Continues open roll-outs, once all tasks are resumed. */
   start(): void {
-    // the first partition carries out all roll-outs
-    if ((this.#rules.options.partition?.number ?? 0) > 0) return
     for (const id of this.#open.keys()) void this.drive(id).catch(() => undefined)
   }
 
@@ -127,26 +124,23 @@ export class Rollouts {
     return driven
   }
 
-  /** Begins or ends the shadows of a roll-out among the tasks of this host. Returns the number of selected tasks. */
-  async work(id: string, what: 'ensure' | 'drop'): Promise<number> {
+  /** Begins or ends the shadows of a roll-out. */
+  async #work(id: string, what: 'ensure' | 'drop'): Promise<void> {
     const record = await this.get(id)
-    if (record === undefined) return 0
+    if (record === undefined) return
     if (what === 'drop') {
       this.#open.delete(id)
-      await this.pairs.dropAll(record)
-      return 0
+      return this.pairs.dropAll(record)
     }
     this.#open.set(id, record)
     const selects = selectorOf(record)
     let count = 0
     for await (const task of this.#tasksOf(record)) {
-      if (foreignOf(task.id, this.#rules.options.partition) !== undefined) continue
       if (this.#isStopped) throw new AppError('CLOSED', 'the host is stopping')
       if (!(await this.#isOf(record, task, selects))) continue
       if (++count > MAX_TASKS) break
       await this.pairs.ensure(record, task)
     }
-    return count
   }
 
   async #drive(id: string): Promise<void> {
@@ -165,23 +159,23 @@ export class Rollouts {
       }
       switch (record.status) {
         case 'starting':
-          await this.#everywhere(id, 'ensure')
+          await this.#work(id, 'ensure')
           await this.change(id, (one) => (one.status === 'starting' ? { ...one, status: 'running' } : undefined))
           break
         case 'promoting':
-          await this.#everywhere(id, 'drop')
+          await this.#work(id, 'drop')
           await this.#promote(await this.change(id, (one) => one))
           break
         case 'rollingBack':
-          await this.#everywhere(id, 'drop')
+          await this.#work(id, 'drop')
           await this.#rollBack(record)
           break
         case 'stopping':
-          await this.#everywhere(id, 'drop')
+          await this.#work(id, 'drop')
           await this.#end(id, 'stopping', 'stopped')
           break
         default:
-          return void (await this.#everywhere(id, 'ensure'))
+          return this.#work(id, 'ensure')
       }
     }
   }
@@ -246,29 +240,13 @@ export class Rollouts {
   }
 
   async #reload(id: string, task: string, templateVersion: number): Promise<string | undefined> {
-    const { partition } = this.#rules.options
     const action = { action: 'reload', templateVersion, takesDrafts: true } as const
-    const at = foreignOf(task, partition)
-    const outcome =
-      partition === undefined || at === undefined
-        ? await act(this.#rules, task, action, id, false)
-        : ((await partition.ask(at, { ask: 'act', id: task, action, batch: id, isRepeat: false })) as {
-            error?: string
-          })
-    return outcome.error
+    return (await act(this.#rules, task, action, id, false)).error
   }
 
   async #end(id: string, from: RolloutRecord['status'], status: RolloutRecord['status']): Promise<void> {
     const finishedTime = this.#rules.options.now()
     await this.change(id, (one) => (one.status === from ? { ...one, status, finishedTime } : undefined))
-  }
-
-  async #everywhere(id: string, what: 'ensure' | 'drop'): Promise<void> {
-    const { partition } = this.#rules.options
-    await this.work(id, what)
-    for (let at = 0; at < (partition?.count ?? 0); at++) {
-      if (at !== partition?.number) await partition?.ask(at, { ask: 'rollout', id, work: what })
-    }
   }
 
   /** Follows a change of a task with its shadow; a new task of the template gets one, or is moved. */
@@ -331,9 +309,7 @@ export class Rollouts {
         ? { ...one, status: one.mode === 'canary' ? 'rollingBack' : 'stopping', reason }
         : undefined,
     )
-    const { partition } = this.#rules.options
-    if (partition !== undefined && partition.number !== 0) await partition.ask(0, { ask: 'rollout', id, work: 'drive' })
-    else if (status !== 'running') await this.drive(id)
+    if (status !== 'running') await this.drive(id)
   }
 
   async #taskOf(rollout: string, task: string) {

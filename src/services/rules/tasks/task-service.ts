@@ -3,8 +3,6 @@ import type { TaskApi } from '../contract.ts'
 import { taskNotFound } from '../error-texts.ts'
 import { readSpecification } from './read-specification.ts'
 import { AppError, type Caller, isPlainObject } from '#kernel'
-import { partitionOf, taskIdIn } from '#cluster'
-import { foreignOf, shownElsewhere } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses } from './task-changes.ts'
@@ -15,34 +13,26 @@ import { previewRestore } from '../batches/batch-jobs.ts'
 import { documentChanges } from '../document-changes.ts'
 import type { TaskRecord } from './task-record.ts'
 import { listTaskVersions, shownMark, taskInVersion, taskVersionOf } from './task-versions.ts'
-import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
+import type { ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
 
 const BN = { format: 'bn' } as const
 
 export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
   const { collections, maker, changes, show } = rules
-  const { newId, partition } = rules.options
+  const { newId } = rules.options
   const conditionsOf = async (where: TaskFilter) => taskConditions(await withResources(where, rules, ''))
   const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
     const template = isPlainObject(specification) ? specification['template'] : undefined
     return typeof template === 'string' ? rules.templateLock.shared(template, work) : work()
   }
-  const askElsewhere = (at: number, method: string, args: readonly unknown[]) =>
-    partition?.ask(at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
-    const { resource } = draft.fields.effective
-    const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
-    if (at !== (partition?.number ?? 0))
-      return (await askElsewhere(at, 'create', [specification, options])) as CreatedTask
-    const { id } = await changes.create(taskIdIn(newId(), at), { user: caller.user, note: options.note }, draft)
+    const { id } = await changes.create(newId(), { user: caller.user, note: options.note }, draft)
     return { ID: id, ...warned }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
     const { ifRevision, note } = options
-    const at = foreignOf(id, partition)
-    if (at !== undefined) return (await askElsewhere(at, 'replace', [id, specification, options])) as TaskEntity
     await taskOf(rules, id)
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
@@ -78,10 +68,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
           : collections.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
         collections.tasks.count(conditions),
       ])
-      const { withoutGraph = false, ...shown } = options
-      const ids = found.map(({ id }) => id)
-      const foreign = partition && (await shownElsewhere(ids, { options: shown, withoutGraph }, partition))
-      const values = found.map(async ({ id, value }) => foreign?.get(id) ?? listed(rules, value, options))
+      const values = found.map(({ value }) => listed(rules, value, options))
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },
     count: async (where) => collections.tasks.count(await conditionsOf(where)),
@@ -118,7 +105,7 @@ function withoutIt(against: number | undefined) {
   }
 }
 
-export async function listed(
+async function listed(
   { show }: TenantRules,
   task: TaskRecord,
   options: ShowOptions & { readonly withoutGraph?: boolean },
