@@ -46,7 +46,7 @@ export async function serveTools(transport: unknown, options: ServerOptions): Pr
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.map(described) }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args } }, { signal }) => {
     const tool = tools.find((one) => one.name === name)
-    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `there are no tools with this name`)
+    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `unknown tool; tools/list has the names`)
     const answer = answered(tool, args, { ...options, signal })
     open.add(answer)
     return answer.finally(() => open.delete(answer))

@@ -34,6 +34,8 @@ export async function serveStdio({ input, output }: Streams, options: ServerOpti
     // the last messages reach their handlers
     await machineTimers.breathe()
     await Promise.race([server.idle(), closed])
+    // the last answers are written
+    await machineTimers.breathe()
   } finally {
     await server.close()
   }

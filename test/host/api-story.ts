@@ -172,7 +172,8 @@ export class ApiStory {
         headers: { 'content-type': JSON_TYPE },
         payload: JSON.stringify(body),
       })
-      if (answer.statusCode < 300) this.#remember(id, answer)
+      const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
+      if (answer.statusCode < 300 && !isStream) this.#remember(id, answer)
       yield [operation, answer]
     }
   }

@@ -115,7 +115,7 @@ describe('the tools', () => {
     expect(of(wrong.data['error'])['issues']).toHaveLength(3)
     const missing = await called(client, 'explain', { task: 'none', node: 'hot' })
     expect(of(missing.data['error'])['code']).toBe('NOT_FOUND')
-    await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/no tools/)
+    await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/unknown tool/)
   })
 
   it('never rehearse with live calls', async () => {

@@ -113,7 +113,7 @@ export class RejectedRecords {
     }))
   }
 
-  /** Returns false if there is no such record. */
+  /** Returns false for an unknown record. */
   remove(connector: string, id: string): Promise<boolean> {
     return this.#records.delete(`${connector}/${id}`)
   }
