@@ -87,6 +87,8 @@ class Rules implements InternalRules {
         return preview(rules, await taskOf(rules, question.id), question.action)
       case 'deleteInputs':
         return this.#options.runner.past?.deleteResource(question.resource)
+      case 'deliveries':
+        return this.#options.runner.nodes.unstoredDeliveries()
       case 'rebind':
         return rebind(rules, question.resource)
     }

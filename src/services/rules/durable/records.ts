@@ -29,15 +29,20 @@ export interface OpenDelivery extends Delivery {
 export interface DeliveryRecord extends Delivery {
   readonly task: string
   readonly number: number
+  /** of a failed delivery: the properties of its call, with secrets by name; absent: constant, or too large */
+  readonly call?: Readonly<Record<string, unknown>>
 }
 
 export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
   name: 'rule_deliveries',
-  version: 1,
+  version: 2,
   fields: {
     task: { type: 'text', of: (delivery) => delivery.task },
     number: { type: 'number', of: (delivery) => delivery.number },
+    time: { type: 'number', of: (delivery) => delivery.createTime },
+    status: { type: 'text', of: (delivery) => delivery.status },
   },
+  together: [['status', 'time']],
 }
 
 export const MAX_DELIVERIES = 1000

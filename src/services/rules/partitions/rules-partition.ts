@@ -16,7 +16,7 @@ export interface RulesPartition extends Partition {
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'previewReplace', 'reload'],
-  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
+  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'retry', 'inputs', 'state'],
   rehearsals: ['replay', 'get', 'events', 'remove'],
 } as const satisfies {
   readonly [A in 'tasks' | 'batches' | 'inspection' | 'rehearsals']: readonly (keyof RulesApi[A])[]

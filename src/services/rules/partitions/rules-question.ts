@@ -28,4 +28,6 @@ export type RulesQuestion =
     }
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
   | { readonly ask: 'deleteInputs'; readonly resource: string }
+  /** asks for deliveries that are not stored */
+  | { readonly ask: 'deliveries' }
   | { readonly ask: 'rebind'; readonly resource: string }
