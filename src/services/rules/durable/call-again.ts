@@ -45,7 +45,8 @@ export async function callAgain(
   })
   try {
     const { resource = RESOURCE } = task.prepared
-    const about = { name: task.name, type: 'reactive', resource, start: true } as const
+    const { variables } = task.prepared.rule.task ?? {}
+    const about = { name: task.name, type: 'reactive', resource, start: true, ...(variables && { variables }) } as const
     const begun = await engine.start(ruleOf(task.prepared.rule, actuator), about)
     const { state, ...saved } = begun.save()
     await engine.remove(task.id, { force: true })
@@ -74,7 +75,8 @@ function placeOf(id: string): Place | undefined {
   }
 }
 
-function ruleOf(rule: Rule, { retryConfig: _retries, ...actuator }: Actuator): Rule {
+/** Settings name nodes and times of the whole rule, which are already in its nodes. */
+function ruleOf({ task: _settings, ...rule }: Rule, { retryConfig: _retries, ...actuator }: Actuator): Rule {
   const label = actuator.label === 'go' ? 'start' : 'go'
   return {
     ...rule,

@@ -1,6 +1,6 @@
 /** Tests that a failed call of an actuator can be made again, and the list of the deliveries of all tasks. */
 import { describe, expect, it } from 'vitest'
-import { definePlug, type Plug, type Ports, type Rule } from '../../../../src/index.ts'
+import { definePlug, type Plug, type Ports, type Rule, type TaskSettings } from '../../../../src/index.ts'
 import { Ground, type Life, runnableOf } from './support/lives.ts'
 
 const ports: Ports = { secret: () => 'sesame' }
@@ -39,8 +39,8 @@ function ruleOf(text: string, more: object = {}): Rule {
   }
 }
 
-async function failed(life: Life, rule: Rule): Promise<string> {
-  await life.begin(runnableOf('a', rule, { resource: 'b' }))
+async function failed(life: Life, rule: Rule, settings: TaskSettings = {}): Promise<string> {
+  await life.begin(runnableOf('a', rule, { resource: 'b', ...settings }))
   await life.send('b', { level: 11, who: '${vault.KEY}' })
   await life.rest()
   const [delivery] = await life.runner.nodes.deliveries('a', { limit: 10 })
@@ -88,6 +88,18 @@ describe('a dead delivery', () => {
     mend()
     expect(await life.runner.nodes.retry('a', id)).toMatchObject({ id, status: 'delivered' })
     expect(made.at(-1)).toMatchObject({ id, properties: made.find((one) => one.id === id)?.properties })
+    await life.close()
+  })
+
+  it('of a task with settings of its own is retried under them', async () => {
+    const { plugs, made, mend } = printer()
+    const life = new Ground().open({ plugs })
+    const actions = [{ label: 'send', requiredProperties: { text: 'changed ${streamdata.level}' } }]
+    const settings = { nodes: [{ name: 'level', properties: { cost: 2, actions } }], type: 'reactive' } as const
+    const id = await failed(life, ruleOf('hello'), settings)
+    mend()
+    expect(await life.runner.nodes.retry('a', id)).toMatchObject({ id, status: 'delivered' })
+    expect(made.at(-1)).toMatchObject({ id, properties: { text: 'changed 11' } })
     await life.close()
   })
 
