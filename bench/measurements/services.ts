@@ -5,6 +5,7 @@ import type { AccessSubject } from '../samples/access.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
 import type { RehearsalSubject } from '../samples/rehearsal.ts'
+import type { RolloutSubject } from '../samples/rollouts.ts'
 
 const CALLS = [
   ['per second', middle(({ perSecond }: CallsSample) => perSecond, rate)],
@@ -87,6 +88,34 @@ export const rehearsal = measurement('rehearsal', {
     ['messages a second of CPU', middle(({ messages, cpu }) => (messages * 1_000) / cpu, rate)],
     ['the loop was held, ms p99', middle(({ held }) => held)],
     ['memory of the host', middle(({ rss }) => rss, megabytes)],
+  ],
+})
+
+const ROLLOUTS: Readonly<Record<RolloutSubject, string>> = {
+  alone: 'one task a resource',
+  shadow: 'the same, with a shadow each',
+  second: 'the same, with a second task each',
+}
+
+export const rollouts = measurement('rollouts', {
+  name: 'rollouts',
+  title: 'Roll-outs: CPU time of a message to 1,000 tasks with shadows, without HTTP and disk',
+  lines: (Object.keys(ROLLOUTS) as RolloutSubject[]).map((subject): LinePlan<'rollouts'> => {
+    return { name: subject, title: ROLLOUTS[subject], request: { subject } }
+  }),
+  maxRounds: 5,
+  cost: ({ us }) => us,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['us', middle(({ us }) => us)],
+    [
+      'times a task alone',
+      ({ samples }, all) => {
+        const base = all.find((line) => line.name === 'alone')
+        return digits(median(samples.flatMap(({ us }, round) => us / (base?.samples[round]?.us ?? NaN))))
+      },
+    ],
   ],
 })
 

@@ -12,6 +12,7 @@ const SAMPLES = {
   resources: async () => (await import('./resources.ts')).resourcesSample,
   functions: async () => (await import('./functions.ts')).functionsSample,
   rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
+  rollouts: async () => (await import('./rollouts.ts')).rolloutsSample,
   console: async () => (await import('./console.ts')).consoleSample,
   access: async () => (await import('./access.ts')).accessSample,
   registry: async () => (await import('./registry.ts')).registrySample,

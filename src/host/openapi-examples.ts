@@ -87,6 +87,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postTasks: TASK,
   putTask: TASK,
   patchTasks: { operation: 'command', command: 'restart' },
+  postTemplateRollouts: {
+    version: 1,
+    mode: 'canary',
+    percent: 10,
+    stop: { divergence: 20, errors: 0 },
+    note: 'earlier',
+  },
   postBatch: { entity: 'task', action: 'restart', query: { template: DEMO_TEMPLATE.name } },
   postBrokerResourceEvents: MESSAGE,
   postBrokerResource: MESSAGE,

@@ -14,6 +14,8 @@ export interface Kind {
   create(client: Client, document: Document): Promise<unknown>
   replace(client: Client, id: string, document: Document): Promise<unknown>
   remove(client: Client, id: string): Promise<unknown>
+  /** Stores a version that runs only in rehearsals and roll-outs, and returns its number. `id`: of a known document */
+  draft?(client: Client, id: string | undefined, document: Document, note: string | undefined): Promise<number>
   /** Returns the state that running tasks would lose by the change. */
   lost?(client: Client, id: string, document: Document): Promise<readonly { node: string; what: readonly string[] }[]>
 }
@@ -156,6 +158,11 @@ const templates: Kind = {
   create: ({ rules }, document) => rules.templates.create(document as never),
   replace: ({ rules }, name, document) => rules.templates.replace(name, document as never),
   remove: ({ rules }, name) => rules.templates.remove(name),
+  draft: async ({ rules }, name, document, note) => {
+    const options = { draft: true, ...(note !== undefined && { note }) }
+    if (name !== undefined) return (await rules.templates.replace(name, document as never, options)).version
+    return (await rules.templates.create(document as never, options)).entity.version
+  },
 }
 
 /** Files identify a task by its name, since a host makes its id. Tasks that types manage are left out. */

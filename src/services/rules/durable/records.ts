@@ -2,6 +2,7 @@
 import type { SavedState } from '#core/spi'
 import type { CollectionSpec, Query } from '#storage'
 import type { Delivery } from '../inspection/inspection-schema.ts'
+import { isShadow } from './shadow-id.ts'
 
 /** A task's state after the input at `position`, including all effects up to `time` (epoch ms). */
 export interface StateRecord {
@@ -39,7 +40,8 @@ export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
   fields: {
     task: { type: 'text', of: (delivery) => delivery.task },
     number: { type: 'number', of: (delivery) => delivery.number },
-    time: { type: 'number', of: (delivery) => delivery.createTime },
+    // deliveries of shadows are in no list of all tasks
+    time: { type: 'number', of: ({ task, createTime }) => (isShadow(task) ? undefined : createTime) },
     status: { type: 'text', of: (delivery) => delivery.status },
   },
   together: [['status', 'time']],

@@ -7,6 +7,7 @@ import type { DeliveryPlace, KeyedDelivery, NodeControl } from '../runner.ts'
 import { callAgain } from './call-again.ts'
 import type { EngineSettings } from './deterministic-engine.ts'
 import type { LiveTasks } from './live-tasks.ts'
+import { isShadow } from './shadow-id.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, type DeliveryRecord, type OpenDelivery } from './records.ts'
 
 export interface DeliveryDependencies {
@@ -55,7 +56,7 @@ export class TaskDeliveries implements Pick<
     { status, limit }: Pick<DeliveryQuery, 'status' | 'limit'>,
     after?: DeliveryPlace,
   ): Promise<readonly KeyedDelivery[]> {
-    const where: Condition[] = []
+    const where: Condition[] = [{ field: 'time', op: 'exists', value: true }]
     if (status !== undefined) where.push({ field: 'status', op: 'eq', value: status })
     if (after !== undefined) {
       const isSameTime = { field: 'time', op: 'eq', value: after.time } as const
@@ -71,6 +72,7 @@ export class TaskDeliveries implements Pick<
     const { ledger } = deterministic
     const all: KeyedDelivery[] = []
     for (const task of ledger.tasks()) {
+      if (isShadow(task)) continue
       for (const one of ledger.open(task)) all.push({ ...shownOpen(one), task, key: `${task}/open/${one.id}` })
       for (const one of ledger.fresh.get(task) ?? [])
         all.push({ ...shown(one), task, key: deliveryId(task, one.number) })

@@ -8,7 +8,7 @@ export type RulesQuestion =
   | {
       readonly ask: 'api'
       readonly caller: Caller
-      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals'
+      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals' | 'rollouts'
       readonly method: string
       readonly args: readonly unknown[]
     }
@@ -30,4 +30,6 @@ export type RulesQuestion =
   | { readonly ask: 'deleteInputs'; readonly resource: string }
   /** asks for deliveries that are not stored */
   | { readonly ask: 'deliveries' }
+  /** `ensure`, `drop`: the shadows of tasks of that partition; `drive`: continue the roll-out there */
+  | { readonly ask: 'rollout'; readonly id: string; readonly work: 'ensure' | 'drop' | 'drive' }
   | { readonly ask: 'rebind'; readonly resource: string }

@@ -249,7 +249,7 @@ const DifferenceSchema = Type.Object({
   other: Type.Optional(Type.Unsafe<DiffFiring>(AnyObject)),
 })
 export interface RehearsedDifference extends Decoded<typeof DifferenceSchema> {}
-const Differences = Type.Unsafe<readonly RehearsedDifference[]>(Type.Array(DifferenceSchema))
+export const Differences = Type.Unsafe<readonly RehearsedDifference[]>(Type.Array(DifferenceSchema))
 
 const SweepRowSchema = Type.Object({
   values: AnyObject,

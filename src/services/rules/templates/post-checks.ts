@@ -10,6 +10,11 @@ export interface DraftOptions {
   readonly note?: string
 }
 
+export interface NoteOptions {
+  /** why the task is changed */
+  readonly note?: string
+}
+
 export interface PostOptions {
   /** refuse the post if it has warnings; notes (severity `INFO`) do not count */
   readonly failOnWarning?: boolean
