@@ -5,6 +5,7 @@ import type { AccessSubject } from '../samples/access.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
 import type { RehearsalSubject } from '../samples/rehearsal.ts'
+import type { RulesSubject } from '../samples/rules.ts'
 import type { RolloutSubject } from '../samples/rollouts.ts'
 
 const CALLS = [
@@ -172,5 +173,27 @@ export const registry = measurement('registry', {
       ),
     ],
     ["ms of the host's CPU each", middle(({ cpu }) => cpu)],
+  ],
+})
+
+const RULES: Readonly<Record<RulesSubject, string>> = {
+  push: 'push to an empty host',
+  again: 'push without changes',
+  pull: 'pull into an empty folder',
+}
+
+export const rules = measurement('rules', {
+  name: 'rules',
+  title: 'Rules as files: 10,000 documents and a host on SQLite, by the clock',
+  lines: (Object.keys(RULES) as RulesSubject[]).map((subject): LinePlan<'rules'> => {
+    return { name: subject, title: RULES[subject], request: { subject, documents: 10_000 } }
+  }),
+  maxRounds: 2,
+  cost: ({ ms }) => ms * 1_000,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['s', middle(({ ms }) => ms / 1_000)],
+    ["ms of the host's CPU", middle(({ cpu }) => cpu)],
   ],
 })

@@ -29,6 +29,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
     ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    ['mcp [options]', 'serve the tools of a host to an assistant', () => import('./mcp.ts')],
     [
       'rollout',
       'try a version of a template beside the live one, promote it, roll it back',

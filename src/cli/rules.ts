@@ -216,6 +216,8 @@ async function change(client: Client, entry: Entry): Promise<Line> {
     await (host === undefined ? kind.create(client, file.document) : kind.replace(client, id, file.document))
     return { document, outcome: host === undefined ? 'created' : 'changed' }
   } catch (error) {
+    // the host changed after the documents were compared
+    if (error instanceof AppError && error.code === 'PRECONDITION') return { document, outcome: 'conflict' }
     return failure(document, error)
   }
 }
@@ -246,7 +248,9 @@ async function rememberPushed(
   entries: readonly Entry[],
   lines: readonly Line[],
 ): Promise<void> {
-  const failed = new Set(lines.flatMap(({ outcome, document }) => (outcome === 'failed' ? [document] : [])))
+  const failed = new Set(
+    lines.flatMap(({ outcome, document }) => (outcome === 'failed' || outcome === 'conflict' ? [document] : [])),
+  )
   const done = entries.filter(({ kind, id }) => !failed.has(nameOf(kind, id)))
   for (const kind of new Set(done.map((entry) => entry.kind))) {
     const host = new Map((await kind.list(client)).map((document) => [document[kind.key], document]))

@@ -37,6 +37,7 @@ export { isBnDocument } from './rule/bn/read-bn.ts'
 export { checkShape } from './rule/check/check-shape.ts'
 export { readDocument } from './rule/check/read-document.ts'
 export { type CheckOptions, Report } from './rule/check/report.ts'
+export { isTemplateDocument } from './rule/is-template.ts'
 export { findVariables, type FoundVariable } from './rule/find-variables.ts'
 export { applyOverrides, mergeOverrides, overriddenAt } from './rule/overrides.ts'
 export {

@@ -111,6 +111,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   patchTaskNode: { state: 'False' },
   postTaskNode: { state: 'False' },
   postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
+  postRulesCheck: { rule: GRAPH },
   postVariableDeclarations: GRAPH,
   postRehearsals: { template: DEMO_TEMPLATE.name, resources: ['boiler-1'], source: { from: '-1d' } },
   postTaskReplay: { at: 12, message: { resource: 'boiler-1', timestamp: 0, ...MESSAGE } },
@@ -163,6 +164,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postAuthV1Devices: { resource: 'boiler-7', name: 'Boiler 7' },
   postAuthV1Session: { key: 'k', secret: 's' },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
+  postAssistantMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  postSourceRejected: {},
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {
     description: 'Whether a number is above a limit',

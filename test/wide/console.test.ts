@@ -1,8 +1,10 @@
 /** The console in a Chromium, on a real host: its flows, its accessibility, its content security policy, markup in names. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { connectAsync } from 'mqtt'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMosquitto, startMosquitto } from '../support/mosquitto-broker.ts'
 import { root } from '../support/repository.ts'
 import { chromium, NO_CHROMIUM } from './support/chromium.ts'
 import {
@@ -533,12 +535,59 @@ const SCREENS = [
   ['rollouts', 'rollouts?template=overheating'],
   ['operations', 'operations'],
   ['keys', 'operations/keys'],
+  ['connectors', 'connectors'],
 ] as const
 
 const LOOKS = [
   { themes: ['light', 'dark'], width: 1280, height: 800 },
   { themes: ['dark', 'light'], width: 360, height: 740 },
 ] as const
+
+const mosquitto = findMosquitto()
+
+describe.skipIf(noBrowser || typeof mosquitto === 'string')('connectors', () => {
+  it('show lag and errors, are paused, resumed and tested, and rejected records are tried again', async () => {
+    if (typeof mosquitto === 'string') return
+    const broker = await startMosquitto(mosquitto)
+    const { sources } = host.client.connectors
+    const document = { type: 'mqtt', connection: { url: broker.url }, topics: ['plant/+'] }
+    await sources.put('plant', { ...document, map: { resource: '/from' } })
+    await sources.put('away', { ...document, connection: { url: 'mqtt://127.0.0.1:1' } })
+    await soon(async () => (await sources.get('plant')).status.state).toBe('running')
+    const publisher = await connectAsync(broker.url)
+    await publisher.publishAsync('plant/boiler-9', '{"temperature":71}', { qos: 1 })
+    await publisher.endAsync()
+    await soon(async () => (await sources.get('plant')).status.rejected).toBe(1)
+    await withScreen('operations', async (page) => {
+      await page.getByRole('link', { name: 'Connectors' }).click()
+      await heading(page).getByText('1 connector fails').waitFor()
+      await page.getByRole('link', { name: 'away' }).click()
+      const details = page.getByRole('complementary')
+      await details.getByText(/ECONNREFUSED/).waitFor()
+      await details.getByRole('button', { name: 'Test' }).click()
+      await details
+        .getByRole('status')
+        .getByText(/ECONNREFUSED/)
+        .waitFor()
+      await details.getByRole('button', { name: 'Pause' }).click()
+      await details.getByRole('button', { name: 'Resume' }).waitFor()
+      await details.getByRole('button', { name: 'Resume' }).click()
+      await details.getByRole('button', { name: 'Pause' }).waitFor()
+      await page.getByRole('link', { name: 'plant' }).click()
+      await details.getByText('the record has no resource at /from').waitFor()
+      await details.getByRole('button', { name: 'Test' }).click()
+      await details.getByText('The broker accepts the connection').waitFor()
+      await sources.put('plant', { ...document, map: { resource: 'topic/1' } })
+      await details.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('status').getByText('1 record accepted').waitFor()
+      await details.getByText('the record has no resource at /from').waitFor({ state: 'detached' })
+    })
+    expect(await host.client.broker.messages.current('boiler-9')).toMatchObject({ temperature: 71 })
+    await sources.remove('plant')
+    await sources.remove('away')
+    await broker.stop()
+  })
+})
 
 describe.skipIf(noBrowser)('each screen', () => {
   it.each(SCREENS)(

@@ -32,6 +32,7 @@ const SCREENS: Readonly<Record<string, () => Promise<Screen>>> = {
   rehearsal: async () => (await import('../screens/rehearsal.tsx')).Rehearsals,
   rollouts: async () => (await import('../screens/rollouts.tsx')).Rollouts,
   operations: async () => (await import('../screens/operations.tsx')).Operations,
+  connectors: async () => (await import('../screens/connectors.tsx')).Connectors,
 }
 
 export function App() {

@@ -195,6 +195,7 @@ function toolClient(http: Http): ToolClient {
       return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
     },
     push: (body) => typed(http.json('POST', '/api/data', { body })),
+    check: (body) => typed(http.json('POST', '/api/rules/check', { body })),
     variables: (body) => typed(http.json('POST', '/api/variableDeclarations', { body })),
     simulate: (body) => typed(http.json('POST', '/api/tasks/simulate', { body })),
     nextRuns: ({ expression, zone, from, count, gap, overlap }) =>

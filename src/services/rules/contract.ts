@@ -62,6 +62,7 @@ import type {
   UpgradedTemplates,
 } from './templates/template-schema.ts'
 import type {
+  CheckedRule,
   DataPush,
   InvocationReport,
   NextRunsAnswer,
@@ -72,6 +73,7 @@ import type {
   PlugFamily,
   PlugOutcome,
   PushOutcome,
+  RuleCheck,
   Simulation,
   SimulationResult,
   TemplateRun,
@@ -156,7 +158,7 @@ export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions & DraftOptions): Promise<CreatedTemplate>
   /**
    * Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. `draft`:
-   * stores a version that runs only in rehearsals, beside the published one.
+   * stores a version that runs only in rehearsals and roll-outs, beside the published one.
    */
   replace(
     name: string,
@@ -237,6 +239,8 @@ export interface ToolApi {
   /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** Lists all problems of a rule or template. Stores nothing. */
+  check(check: RuleCheck): Promise<CheckedRule>
   /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
@@ -278,6 +282,8 @@ export interface RolloutApi {
 export type { FoundVariable }
 
 export { CoverageCount } from './rehearsals/coverage.ts'
+export { REHEARSAL } from './rehearsals/rehearsal-schema.ts'
+export { RuleCheck } from './tools/tools-schema.ts'
 
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'

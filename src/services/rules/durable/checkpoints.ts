@@ -365,13 +365,13 @@ class Slice {
 
   /** A task and its shadow are stored together, with what was compared so far. */
   add(id: string, inParts?: boolean): void {
-    const { store, deterministic, position, shadows } = this.#dependencies
+    const { store, shadows } = this.#dependencies
     if (this.#ids.has(id)) return
     const pair = shadows.of(id)
     this.#add(id, inParts)
     if (pair === undefined) return
     this.#add(pair.live === id ? pair.shadow : pair.live)
-    const stored = shadows.writesWith(store, id, { position: position(), time: deterministic.now })
+    const stored = shadows.writesWith(store, id)
     if (stored === undefined) return
     this.writes.push(...stored.writes)
     this.#with.push(stored)

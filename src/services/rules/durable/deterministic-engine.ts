@@ -183,17 +183,17 @@ export class DeterministicEngine {
 
   advanceTo(time: number): void {
     this.#clock.advanceTo(time)
-    this.#watch?.timers(this.now)
+    this.#watch?.settled(this.now)
   }
 
   apply(input: Input, position: number): unknown {
     if (this.#watch === undefined) return this.#apply(input, position)
     const done = this.#apply(input, position)
     if (!(done instanceof Promise)) {
-      this.#watch.input(position, this.now)
+      this.#watch.settled(this.now)
       return done
     }
-    return done.finally(() => this.#watch?.input(position, this.now))
+    return done.finally(() => this.#watch?.settled(this.now))
   }
 
   #apply(input: Input, position: number): unknown {

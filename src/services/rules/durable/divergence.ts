@@ -1,7 +1,8 @@
 /**
  * Compares the firings of a task with those of its shadow while both run.
  *
- * DIVERGENCE-1 a firing counts once, also when a replay after a crash repeats it
+ * DIVERGENCE-1 counts are stored together with the states of both tasks, so that a replay after a crash repeats exactly
+ *   the firings that are not counted yet
  */
 import { type Difference, FiringMatcher, type SavedMatcher, type Side } from '#core/spi'
 import type { DiffFiring, DiffTally, Firing, TriggerExplanation } from '#core'
@@ -11,9 +12,6 @@ export interface SavedDivergence {
   readonly rollout: string
   readonly task: string
   readonly resource?: string
-  /** position of the log and time (epoch ms) up to which firings are counted */
-  readonly position: number
-  readonly time: number
   readonly matcher: SavedMatcher
   readonly latest: readonly Difference[]
   readonly explained: number
@@ -27,7 +25,7 @@ export const DIVERGENCES: CollectionSpec<SavedDivergence> = {
 }
 
 /** Counts of one hour since 1970, of the new version. */
-export interface HourCounts {
+interface HourCounts {
   readonly hour: number
   /** firings of one version only */
   divergence: number
@@ -40,13 +38,13 @@ export interface HourCounts {
 export type DayCount = Exclude<keyof HourCounts, 'hour'>
 export type DayCounts = Readonly<Record<DayCount, number>>
 
-export interface DivergenceView {
+interface DivergenceView {
   readonly tallies: readonly DiffTally[]
   /** newest last, at most `MAX_LATEST` */
   readonly latest: readonly Difference[]
 }
 
-export interface DivergenceHead {
+interface DivergenceHead {
   readonly rollout: string
   readonly task: string
   readonly resource?: string
@@ -67,7 +65,6 @@ export class Divergence {
   readonly #matcher: FiringMatcher
   readonly #latest: Difference[]
   readonly #hours: HourCounts[]
-  readonly #seen: { readonly position: number; readonly time: number }
   #explained: number
   /** counts changes, so that a save can be compared with what was stored */
   revision = 0
@@ -81,13 +78,7 @@ export class Divergence {
     this.#latest = [...(saved?.latest ?? [])]
     this.#hours = saved?.hours.map((one) => ({ ...one })) ?? []
     this.#explained = saved?.explained ?? 0
-    this.#seen = { position: saved?.position ?? 0, time: saved?.time ?? Number.NEGATIVE_INFINITY }
     if (this.#matcher.waiting > 0) this.#oldest = Number.NEGATIVE_INFINITY
-  }
-
-  /** Whether a firing was counted before the restart. `position`: of the input that led to it; undefined: a timer. */
-  hasSeen(position: number | undefined, time: number): boolean {
-    return position === undefined ? time <= this.#seen.time : position <= this.#seen.position
   }
 
   /** `blocked`: explains why the other side did not fire. */
@@ -138,14 +129,12 @@ export class Divergence {
     return sum
   }
 
-  save(position: number, time: number): SavedDivergence {
+  save(): SavedDivergence {
     const { rollout, task, resource } = this.head
     return {
       rollout,
       task,
       ...(resource !== undefined && { resource }),
-      position,
-      time,
       matcher: this.#matcher.save(),
       latest: [...this.#latest],
       explained: this.#explained,

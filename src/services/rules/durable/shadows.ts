@@ -20,15 +20,13 @@ export interface ShadowPair {
   readonly divergence: Divergence
 }
 
-/** Follows one engine; called between its inputs. */
+/** Follows one engine. */
 export interface EngineWatch {
-  /** after timers acted, up to the engine's time */
-  timers(now: number): void
-  /** after the input at a position of the log */
-  input(position: number, now: number): void
+  /** called after each input, and after timers acted before an input */
+  settled(now: number): void
 }
 
-export interface ShadowListener {
+interface ShadowListener {
   /** called when counts of a pair may have reached a limit; must return at once */
   changed(pair: ShadowPair): void
   /** called when the run of a shadow ended by itself */
@@ -88,15 +86,11 @@ export class Shadows {
   }
 
   /** Returns what must be stored with the state of a task, so that no firing is counted twice or never. */
-  writesWith(
-    store: Store,
-    task: string,
-    at: { readonly position: number; readonly time: number },
-  ): StoredWith | undefined {
+  writesWith(store: Store, task: string): StoredWith | undefined {
     const { shadow, divergence } = this.#pairs.get(task) ?? {}
     if (shadow === undefined || divergence === undefined || divergence.isStored) return undefined
     const { revision } = divergence
-    const saved = divergence.save(at.position, at.time)
+    const saved = divergence.save()
     return {
       writes: [store.collection(DIVERGENCES).putting(shadow, saved)],
       stored: () => divergence.stored(revision),
@@ -113,7 +107,7 @@ export interface StoredWith {
   stored(): void
 }
 
-export function newOf({ isLiveNew, live, shadow }: ShadowPair): string {
+function newOf({ isLiveNew, live, shadow }: ShadowPair): string {
   return isLiveNew ? live : shadow
 }
 
@@ -142,23 +136,18 @@ class Watch implements EngineWatch {
     this.#fired = []
   }
 
-  timers(now: number): void {
-    if (this.#fired.length > 0) this.#flush(undefined)
+  settled(now: number): void {
+    if (this.#fired.length > 0) this.#flush()
     if (now > this.#dueAt) this.#settle(now)
   }
 
-  input(position: number, now: number): void {
-    if (this.#fired.length > 0) this.#flush(position)
-    if (now > this.#dueAt) this.#settle(now)
-  }
-
-  #flush(position: number | undefined): void {
+  #flush(): void {
     const fired = this.#fired
     this.#fired = []
     const instants = new Map<number, Map<ShadowPair, { old: Firing[]; new: Firing[] }>>()
     for (const firing of fired) {
       const pair = this.#shadows.of(firing.task)
-      if (pair === undefined || pair.divergence.hasSeen(position, firing.time)) continue
+      if (pair === undefined) continue
       const byPair = instants.get(firing.time) ?? new Map<ShadowPair, { old: Firing[]; new: Firing[] }>()
       const sides = byPair.get(pair) ?? { old: [], new: [] }
       sides[firing.task === newOf(pair) ? 'new' : 'old'].push(firing)

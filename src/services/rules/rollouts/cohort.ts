@@ -5,16 +5,22 @@ import type { RolloutRecord } from './rollout-record.ts'
 
 const PARTS = 1_000_000
 
-export function isSelected(
-  { percent, resources }: Pick<RolloutRecord, 'percent' | 'resources'>,
-  task: Pick<TaskRecord, 'id' | 'effective' | 'resourceIds'>,
-): boolean {
-  const resource = resourceOfTask(task)
-  if (resources !== undefined) return resources.includes(resource)
-  return percent === undefined || hashText(resource) % PARTS < (percent / 100) * PARTS
+type Bound = Pick<TaskRecord, 'id' | 'effective' | 'resourceIds'>
+
+/** Returns whether a task belongs to a roll-out. */
+export function selectorOf({
+  percent,
+  resources,
+}: Pick<RolloutRecord, 'percent' | 'resources'>): (task: Bound) => boolean {
+  const named = resources && new Set(resources)
+  return (task) => {
+    const resource = resourceOfTask(task)
+    if (named !== undefined) return named.has(resource)
+    return percent === undefined || hashText(resource) % PARTS < (percent / 100) * PARTS
+  }
 }
 
 /** Returns the resource of a task, the first of its nodes, or its own id. */
-export function resourceOfTask({ id, effective, resourceIds }: Pick<TaskRecord, 'id' | 'effective' | 'resourceIds'>) {
+export function resourceOfTask({ id, effective, resourceIds }: Bound): string {
   return effective.resource ?? resourceIds[0] ?? id
 }

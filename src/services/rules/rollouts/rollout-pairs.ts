@@ -1,6 +1,6 @@
 /** Begins, renews and ends the shadows of a roll-out for the tasks of this host. */
-import { AppError, isAway, messageOf } from '#kernel'
-import { type Stored, walk } from '#storage'
+import { AppError, messageOf } from '#kernel'
+import { type Stored, walk, type Write } from '#storage'
 import { act } from '../batches/batch-jobs.ts'
 import { Divergence, DIVERGENCES } from '../durable/divergence.ts'
 import { shadowId } from '../durable/shadow-id.ts'
@@ -21,8 +21,9 @@ export class RolloutPairs {
     this.#rules = rules
   }
 
-  /** Restores the pairs of a roll-out before its tasks are resumed. */
+  /** Restores the pairs of a roll-out before its tasks are resumed. A roll-out that ends compares nothing further. */
   async load(record: RolloutRecord): Promise<void> {
+    if (record.status !== 'starting' && record.status !== 'running') return
     const { store, partition } = this.#rules.options
     for await (const { id, value } of this.#tasksOf(record)) {
       if (value.source === undefined || foreignOf(value.task, partition) !== undefined) continue
@@ -54,7 +55,7 @@ export class RolloutPairs {
     }
     try {
       if (task.status !== 'running') {
-        await this.#forget(id)
+        if (known.source !== undefined && this.#runs(id, known)) await this.#forget(id)
         if (stored === undefined) await options.store.commit([tasks.putting(id, known)])
       } else if (known.source === undefined || known.of !== stateOf(task) || !this.#runs(id, known)) {
         const reload = { action: 'reload', templateVersion: record.version, takesDrafts: true } as const
@@ -79,18 +80,16 @@ export class RolloutPairs {
   /** Ends the shadow of a task; what was compared stays stored. */
   async drop(id: string): Promise<void> {
     const { store, runner } = this.#rules.options
-    const pair = runner.shadows.remove(id)
-    if (pair !== undefined) {
-      const { divergence } = pair
-      await store.commit([store.collection(DIVERGENCES).putting(id, divergence.save(0, this.#rules.options.now()))])
-    }
-    await this.#forget(id)
-    this.#rules.changes.rights.set(id, undefined)
+    const divergence = runner.shadows.remove(id)?.divergence
     const tasks = store.collection(ROLLOUT_TASKS)
     const stored = await tasks.get(id)
     if (stored?.value.source === undefined) return
     const { source: _source, of: _of, rights: _rights, ...kept } = stored.value
-    await tasks.put(id, kept, stored.version)
+    await this.#forget(id, [
+      tasks.putting(id, kept, stored.version),
+      ...(divergence ? [store.collection(DIVERGENCES).putting(id, divergence.save())] : []),
+    ])
+    this.#rules.changes.rights.set(id, undefined)
   }
 
   async dropAll(record: RolloutRecord): Promise<void> {
@@ -173,16 +172,11 @@ export class RolloutPairs {
     return epoch !== undefined && nodes.info(id)?.status === 'running'
   }
 
-  async #forget(id: string): Promise<void> {
+  async #forget(id: string, writes: readonly Write[] = []): Promise<void> {
     const { runner, store } = this.#rules.options
-    if (runner.nodes.info(id) === undefined) return
-    const { writes, apply } = await runner.plan({ kind: 'forget', id })
-    await store.commit(writes)
-    try {
-      await apply()
-    } catch (error) {
-      if (isAway(error)) throw error
-    }
+    const plan = await runner.plan({ kind: 'forget', id })
+    await store.commit([...plan.writes, ...writes])
+    await plan.apply()
   }
 
   #shadow(id: string, task: TaskRecord, { epoch = 1 }: RolloutTaskRecord, { document }: Source): RunnableTask {

@@ -12,10 +12,10 @@ export const MAX_FAILED = 20
 export const MAX_DIFFERENCES = 200
 const MAX_RESOURCES = 10_000
 
-export const ROLLOUT_MODES = ['shadow', 'canary', 'all'] as const
+const ROLLOUT_MODES = ['shadow', 'canary', 'all'] as const
 export type RolloutMode = (typeof ROLLOUT_MODES)[number]
 
-export const ROLLOUT_STATUS = [
+const ROLLOUT_STATUS = [
   'starting',
   'running',
   'promoting',

@@ -11,7 +11,7 @@ import type { TaskPreview } from '../tasks/task-schema.ts'
 import { changingTemplate, templateOf } from '../templates/read-template.ts'
 import { inVersion } from '../templates/template-versions.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import { isSelected } from './cohort.ts'
+import { selectorOf } from './cohort.ts'
 import { ROLLOUT_TASKS, type RolloutRecord, ROLLOUTS } from './rollout-record.ts'
 import { MAX_TASKS, type RolloutPreview, RolloutRequest, type RolloutSummary } from './rollout-schema.ts'
 import { shownRollout, summaryOf } from './rollout-show.ts'
@@ -77,9 +77,9 @@ export function rolloutApi(rules: TenantRules, rollouts: Rollouts, caller: Calle
     preview: async (template, request) => {
       const { version, percent, resources } = RolloutRequest.read(request)
       await inVersion(collections, (await templateOf(collections, template)).value, version)
-      const selected = { ...(percent !== undefined && { percent }), ...(resources && { resources }) }
+      const selects = selectorOf({ ...(percent !== undefined && { percent }), ...(resources && { resources }) })
       return previewOf(rules, template, (task) =>
-        templateVersionOf(task) !== version && isSelected(selected, task) ? version : undefined,
+        templateVersionOf(task) !== version && selects(task) ? version : undefined,
       )
     },
     list: async (template, { hits, startIndex }): Promise<Page<RolloutSummary>> => {
@@ -164,9 +164,10 @@ async function count({ collections }: TenantRules, selection: Selection): Promis
   const where = [{ field: 'template', op: 'eq', value: selection.template }] as const
   const all = await collections.tasks.count(where)
   if (all <= MAX_TASKS) return 0
+  const selects = selectorOf(selection)
   let found = 0
   for await (const { value } of walk(collections.tasks, where)) {
-    if (templateVersionOf(value) !== selection.version && isSelected(selection, value)) found++
+    if (templateVersionOf(value) !== selection.version && selects(value)) found++
   }
   return found
 }

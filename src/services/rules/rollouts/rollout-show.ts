@@ -58,7 +58,7 @@ export async function shownRollout(
   for (const { shadow, divergence } of shadows.pairs) {
     if (divergence.head.rollout !== record.id) continue
     here.add(shadow)
-    add(divergence.save(0, now), divergence.day(now))
+    add(divergence.save(), divergence.day(now))
   }
   for await (const { id, value } of walk(store.collection(DIVERGENCES), mine)) {
     if (here.has(id)) continue

@@ -18,7 +18,7 @@ import { type TaskRecord, templateVersionOf } from '../tasks/task-record.ts'
 import { publishVersion } from '../templates/publish-version.ts'
 import { versionOf } from '../templates/template-versions.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import { isSelected } from './cohort.ts'
+import { selectorOf } from './cohort.ts'
 import { isOpen, OPEN, ROLLOUT_TASKS, type RolloutRecord, ROLLOUTS } from './rollout-record.ts'
 import { RolloutPairs } from './rollout-pairs.ts'
 import { MAX_TASKS } from './rollout-schema.ts'
@@ -137,11 +137,12 @@ export class Rollouts {
       return 0
     }
     this.#open.set(id, record)
+    const selects = selectorOf(record)
     let count = 0
     for await (const task of this.#tasksOf(record)) {
       if (foreignOf(task.id, this.#rules.options.partition) !== undefined) continue
       if (this.#isStopped) throw new AppError('CLOSED', 'the host is stopping')
-      if (!(await this.#isOf(record, task))) continue
+      if (!(await this.#isOf(record, task, selects))) continue
       if (++count > MAX_TASKS) break
       await this.pairs.ensure(record, task)
     }
@@ -292,13 +293,13 @@ export class Rollouts {
     const task = (await this.#rules.collections.tasks.get(id))?.value
     const shadow = shadowId(rollout, id)
     if (task === undefined || task.template !== record.template) await this.pairs.drop(shadow)
-    else if (await this.#isOf(record, task)) await this.pairs.ensure(record, task)
+    else if (await this.#isOf(record, task, selectorOf(record))) await this.pairs.ensure(record, task)
   }
 
   /** A task that runs the version by itself has nothing to be compared with. */
-  async #isOf(record: RolloutRecord, task: TaskRecord): Promise<boolean> {
+  async #isOf(record: RolloutRecord, task: TaskRecord, selects: ReturnType<typeof selectorOf>): Promise<boolean> {
     if ((await this.#taskOf(record.id, task.id)) !== undefined) return true
-    return templateVersionOf(task) !== record.version && isSelected(record, task)
+    return templateVersionOf(task) !== record.version && selects(task)
   }
 
   #checkSoon({ divergence }: ShadowPair): void {

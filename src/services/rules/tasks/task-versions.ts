@@ -8,7 +8,7 @@ import type { TaskVersion } from './task-schema.ts'
 import type { TaskVersionMark } from './task-version-mark.ts'
 
 /** Number of versions kept per task, including the current one. */
-export const MAX_TASK_VERSIONS = 100
+const MAX_TASK_VERSIONS = 100
 
 /** Who changes a task, and why. */
 export interface Author {
@@ -16,7 +16,7 @@ export interface Author {
   readonly note?: string | undefined
 }
 
-export type VersionedFields = Pick<
+type VersionedFields = Pick<
   TaskRecord,
   'name' | 'form' | 'conf' | 'rule' | 'rights' | 'settings' | 'effective' | 'plugs'
 >

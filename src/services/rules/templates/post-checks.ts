@@ -4,7 +4,7 @@ import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
 
 export interface DraftOptions {
-  /** store a version that runs only in rehearsals */
+  /** store a version that runs only in rehearsals and roll-outs */
   readonly draft?: boolean
   /** why the version is made */
   readonly note?: string
