@@ -121,12 +121,12 @@ export const rollouts = measurement('rollouts', {
 })
 
 const ACCESS: Readonly<Record<AccessSubject, string>> = {
-  posts: 'post over HTTP, with its client',
-  'posts-tls': 'post over HTTPS, with its client',
+  posts: 'post over HTTP',
+  'posts-tls': 'post over HTTPS',
   scope: 'check of a scope',
   session: 'check of a session that is not remembered',
   token: 'check of a token that is not remembered',
-  write: 'change of a resource over HTTP on SQLite, with its client',
+  write: 'change of a resource over HTTP on SQLite',
   audited: 'the same, audited',
 }
 /** Lines by the line that they are compared with */

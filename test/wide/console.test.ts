@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)('a task', () => {
       })
 
       await page.goto(`${host.url}tasks/${host.task}?at=${cold}&node=hot_and_still`)
-      await page.getByText(/hot_and_still was FALSE, because temperature was Below/).waitFor()
+      await page.locator('.why-sentence', { hasText: /hot_and_still is FALSE.*because temperature is Below/ }).waitFor()
       expect(await heading(page).textContent()).toMatch(/^At \d\d:\d\d:\d\d: hot_and_still is FALSE/)
 
       await page.getByLabel('temperature', { exact: true }).fill('99')
@@ -354,9 +354,10 @@ describe.skipIf(noBrowser)('the shell', () => {
       await page.context().setOffline(true)
       await page.getByRole('alert').getByText('Connection lost').waitFor()
       await page.getByText('Not live since').waitFor()
+      for (const temperature of [59, 60, 61]) await send(temperature, true)
       await page.context().setOffline(false)
       await page.getByText('Connection lost').waitFor({ state: 'detached' })
-      await send(61, true)
+      await page.getByText(/^Live again, after \d+ events that came meanwhile$/).waitFor()
       await node(page, 'temperature')
         .and(page.getByRole('button', { name: /61/ }))
         .waitFor()
@@ -402,7 +403,84 @@ describe.skipIf(noBrowser)('the shell', () => {
     await page.getByRole('link', { name: 'Rehearse' }).waitFor()
     expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Edit rule' }).count()).toBe(0)
+    await page.goto(`${host.url}operations`)
+    await page.getByRole('link', { name: 'Deliveries' }).waitFor()
+    for (const name of ['Keys', 'Sessions', 'Audit', 'Secrets'])
+      expect(await page.getByRole('link', { name, exact: true }).count()).toBe(0)
     await context.close()
+  })
+
+  it('shows a rule of 2,000 nodes in the editor and as a task', async () => {
+    const sensors = Array.from({ length: 1_997 }, (_, at) => ({
+      label: `level_${at}`,
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: `p${at}`, threshold: 1 },
+    }))
+    const large = {
+      ...OVERHEATING,
+      name: 'large',
+      sensors: [...OVERHEATING.sensors, ...sensors],
+    } as unknown as typeof OVERHEATING
+    await host.client.rules.templates.create(large)
+    const { ID } = await host.client.rules.tasks.create({ name: 'large', template: 'large', resource: 'boiler-2' })
+    try {
+      for (const path of ['editor?template=large', `tasks/${ID}`]) {
+        await withScreen(path, async (page) => {
+          // by text: the accessible names of 2,000 nodes take a while
+          await page.locator('svg').getByText('level_1996', { exact: true }).first().waitFor({ state: 'attached' })
+        })
+      }
+    } finally {
+      await host.client.rules.tasks.remove(ID, { forceStop: true })
+    }
+  })
+})
+
+describe.skipIf(noBrowser)('operations', () => {
+  it('list calls that failed, and retry them', async () => {
+    const { ID } = await host.client.rules.tasks.create({
+      sensors: [
+        { label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: 'a', threshold: 0 } },
+      ],
+      actuators: [{ label: 'call', name: 'callURL', properties: { method: 'GET', url: 'http://127.0.0.1:1/' } }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'call', statesTrigger: ['Above'] }],
+      task: { name: 'calls', type: 'reactive', resource: 'caller' },
+    })
+    await host.client.broker.posting.events('caller', { a: 1 })
+    await soon(async () => (await host.client.rules.inspection.deliveries(ID, { limit: 1 })).values[0]?.status).toBe(
+      'dead',
+    )
+    await withScreen('', async (page) => {
+      await page.getByRole('link', { name: /1 call of actuators failed/ }).click()
+      await page.getByRole('button', { name: 'Retry' }).click()
+      await page.getByText(/^The call failed again: /).waitFor()
+      await page.getByRole('button', { name: 'Copy as code' }).waitFor()
+      await page.getByText('dead, attempt 2').waitFor()
+      expect(await axeFindings(page)).toEqual([])
+    })
+    await host.client.rules.tasks.remove(ID, { forceStop: true })
+  })
+
+  it('try a converter, with its answer and its log', async () => {
+    await host.client.converter.put('gateway', {
+      type: 'velocity',
+      template: '{"metrics": [{"resource": "tank", "temperature": $payload.temperature}]}',
+    })
+    await host.client.converter.ingest('gateway', { other: 1 }).catch(() => undefined)
+    await withScreen('operations/converters', async (page) => {
+      await page.getByRole('link', { name: 'gateway' }).click()
+      await page.getByRole('heading', { name: 'Try gateway' }).waitFor()
+      const body = page.getByLabel('Body, JSON')
+      await body.fill('{ "temperature": ')
+      await page.getByText('The body is not valid JSON').waitFor()
+      await body.fill('{ "temperature": 42.5 }')
+      await page.getByRole('button', { name: 'Run' }).click()
+      await page.locator('.answer-text', { hasText: '42.5' }).waitFor()
+      await page.getByText('rejected', { exact: true }).waitFor()
+      expect(await axeFindings(page)).toEqual([])
+      await page.screenshot({ path: join(PICTURES, 'try.png') })
+    })
   })
 })
 
@@ -456,12 +534,13 @@ const SCREENS = [
   ['editor', 'editor?template=overheating'],
   ['rollouts', 'rollouts?template=overheating'],
   ['operations', 'operations'],
+  ['keys', 'operations/keys'],
   ['connectors', 'connectors'],
 ] as const
 
 const LOOKS = [
-  { theme: 'light', width: 1280, height: 800 },
-  { theme: 'dark', width: 360, height: 740 },
+  { themes: ['light', 'dark'], width: 1280, height: 800 },
+  { themes: ['dark', 'light'], width: 360, height: 740 },
 ] as const
 
 const mosquitto = findMosquitto()
@@ -521,12 +600,13 @@ describe.skipIf(noBrowser)('each screen', () => {
             await heading(page).waitFor()
             await page.waitForLoadState('load')
             await page.locator('.panel').first().waitFor()
-            expect(await axeFindings(page)).toEqual([])
-            const other = look.theme === 'light' ? 'dark' : 'light'
-            await page.emulateMedia({ colorScheme: other })
-            expect(await axeFindings(page)).toEqual([])
+            const device = look.width < 500 ? '-phone' : ''
+            for (const colorScheme of look.themes) {
+              await page.emulateMedia({ colorScheme })
+              expect(await axeFindings(page)).toEqual([])
+              await page.screenshot({ path: join(PICTURES, `${name}${device}-${colorScheme}.png`) })
+            }
             expect(await sidewaysOf(page)).toEqual([])
-            await page.screenshot({ path: join(PICTURES, `${name}-${look.theme}.png`) })
           },
           look,
         )

@@ -160,7 +160,7 @@ function inspectionClient(http: Http): InspectionApi {
     states: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/nodes/${node}/states`)),
     push: (id, node, body) => typed(http.json('PATCH', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
     command: (id, node, body) => typed(http.json('POST', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
-    explain: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/explain`, { query: { node } })),
+    explain: (id, node, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/explain`, { query: { node, at } })),
     log: (body) => typed(http.json('POST', '/api/tasklogs', { body })),
     events: async function* (id, { lastEventId, signal }) {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
@@ -176,6 +176,8 @@ function inspectionClient(http: Http): InspectionApi {
     inputs: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/inputs`, { query: { ...query } })),
     state: (id, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/state`, { query: { at } })),
     deliveries: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/deliveries`, { query: { ...query } })),
+    allDeliveries: (query) => typed(http.json('GET', '/api/deliveries', { query: { ...query } })),
+    retry: (id, delivery) => typed(http.json('POST', pathOf`/api/tasks/${id}/deliveries/${delivery}/retry`)),
   }
 }
 

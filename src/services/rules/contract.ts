@@ -9,6 +9,8 @@ import type { Explained } from '#core/sentences'
 import type { Caller, Page, RevisionOptions, Rights } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
+  AllDeliveries,
+  Delivery,
   DeliveryPage,
   DeliveryQuery,
   EventStreamOptions,
@@ -195,12 +197,22 @@ export interface InspectionApi {
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
-  /** Explains any node of a task, with sentences whose times are in UTC. */
-  explain(id: string, node: string): Promise<Explained>
+  /**
+   * Explains any node of a task at an instant (epoch ms; default: now), with sentences whose times are in UTC. Throws
+   * `NOT_FOUND` if no inputs are kept for the instant.
+   */
+  explain(id: string, node: string, at?: number): Promise<Explained>
   log(query: TaskLogQuery): Promise<TaskLogPage>
   /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<DeliveryPage>
+  /** Returns the deliveries of all tasks, newest first. */
+  allDeliveries(query: DeliveryQuery): Promise<AllDeliveries>
+  /**
+   * Makes the call of a dead delivery again, with the id and the properties that it had, and returns the delivery with
+   * its result. Throws `WRONG_STATUS` for any other delivery, and if the task does not run.
+   */
+  retry(id: string, delivery: string): Promise<Delivery>
   /** Returns the kept inputs of the task, oldest first, with the nodes that each input fired. */
   inputs(id: string, query?: InputsQuery): Promise<InputsPage>
   /**

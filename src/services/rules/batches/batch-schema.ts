@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
-import { isPlainObject, MAX_ID_BYTES, movedTo, refusedBy, shown } from '#kernel'
+import { isPlainObject, MAX_ID_BYTES, movedTo, refusedBy, type Rights, shown } from '#kernel'
 import {
   type Checked,
   CHECKED,
@@ -151,7 +151,8 @@ export type TaskAction =
       readonly takesDrafts?: boolean
     }
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
-  | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
+  /** `rights`: of the caller; absent: all rights */
+  | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate; readonly rights?: Rights | undefined }
 
 export function removes({ action }: TaskAction): boolean {
   return action === 'delete' || action === 'stopAndDelete'

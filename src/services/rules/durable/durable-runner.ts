@@ -14,15 +14,14 @@ import type {
   TaskChange,
   TaskRunner,
 } from '../runner.ts'
-import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
-import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { FiringTap } from './firing-tap.ts'
 import { LeadingClock } from './leading-clock.ts'
 import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
 import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
+import { TaskDeliveries } from './task-deliveries.ts'
 import { isShadow } from './shadow-id.ts'
 import { shadowPlugs } from './shadow-plugs.ts'
 import { Shadows } from './shadows.ts'
@@ -84,6 +83,7 @@ class Runner implements DurableRunner {
   readonly firings = new FiringTap()
   readonly shadows = new Shadows()
   readonly #opened = new Subject<LiveTasks>()
+  readonly #deliveries: TaskDeliveries
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
   readonly #closed = new Subject<void>()
@@ -103,7 +103,10 @@ class Runner implements DurableRunner {
     }
     if (limits !== undefined) this.inputs = new InputKeeper({ store, log: this.#log, limits, now, tasks, logger })
     const { inputs } = this
-    this.past = new Past({ inputs, settings: settingsOf(options), plugs: options.plugs, tasks: () => this.#open() })
+    const [settings, open] = [settingsOf(options), () => this.#open()]
+    this.past = new Past({ inputs, settings, plugs: options.plugs, tasks: open })
+    const { plugs, ports } = options
+    this.#deliveries = new TaskDeliveries({ store, settings: { ...settings, ...(ports && { ports }) }, plugs, open })
   }
 
   readonly reports: RunReports = {
@@ -178,7 +181,10 @@ class Runner implements DurableRunner {
       // tasks leave the engine during a stop, so a missing task may exist
       throw this.#closing === undefined ? new AppError('NOT_FOUND', `Task with id ${id} not found`) : closed()
     },
-    deliveries: (id, query) => this.#deliveries(id, query),
+    deliveries: (id, query) => this.#deliveries.deliveries(id, query),
+    storedDeliveries: (query, after) => this.#deliveries.storedDeliveries(query, after),
+    unstoredDeliveries: () => this.#deliveries.unstoredDeliveries(),
+    retry: (id, delivery) => this.#deliveries.retry(id, delivery),
   }
 
   readonly intake: TaskRunner['intake'] = {
@@ -281,29 +287,6 @@ class Runner implements DurableRunner {
       else listen(this.#tasks)
       subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
     })
-  }
-
-  async #deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]> {
-    const tasks = await this.#open()
-    // reads fresh deliveries before stored ones, so that a delivery stored in between appears twice rather than never
-    const fresh = await tasks.deliveries.listed(id)
-    const open = tasks.deterministic.ledger.open(id).toReversed()
-    const stored = await this.#options.store.collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
-    const known = new Set(fresh.map(({ number }) => number))
-    const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
-    const over = new Set(ended.map((one) => one.id))
-    const all: Delivery[] = [
-      ...open
-        .filter((one) => !over.has(one.id))
-        .map(({ execution: _of, item: _item, gave: _gave, ...delivery }): Delivery => delivery),
-      ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
-    ]
-    const start = query.after === undefined ? 0 : all.findIndex((one) => one.id === query.after) + 1
-    if (query.after !== undefined && start === 0) return []
-    return all
-      .slice(start)
-      .filter(({ status }) => query.status === undefined || status === query.status)
-      .slice(0, query.limit)
   }
 }
 

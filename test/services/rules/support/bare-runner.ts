@@ -106,6 +106,9 @@ export class BareRunner implements TaskRunner {
     resync: async (task) => this.#task(task).resync(),
     explain: (task, node) => this.#task(task).explain(node),
     deliveries: async () => [],
+    storedDeliveries: async () => [],
+    unstoredDeliveries: async () => [],
+    retry: async () => Promise.reject(new AppError('NOT_FOUND', 'no deliveries are kept')),
   }
 
   readonly intake: TaskRunner['intake'] = {
