@@ -53,6 +53,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       'list the hosts of a cluster, drain a host, or partition a tenant',
       () => import('./cluster.ts'),
     ],
+    ['worker [options]', 'run rules in a consumer group of Kafka', () => import('./worker.ts')],
     ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
     ['doctor [options]', 'list damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]

@@ -56,12 +56,14 @@ export interface EngineSettings extends Partial<
   readonly preparer?: Preparer | undefined
   /** called with each engine that runs live tasks, or replays what they did */
   readonly observed?: ((engine: CoreEngine) => void) | undefined
+  /** true: states contain the messages that wait for a task, not their positions in a log; default false */
+  readonly wholeStates?: boolean
 }
 
 /** Settings that decide what tasks do with messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
-  'plugs' | 'ports' | 'preparer' | 'observed' | 'logger' | 'history' | 'timed' | 'generate'
+  'plugs' | 'ports' | 'preparer' | 'observed' | 'wholeStates' | 'logger' | 'history' | 'timed' | 'generate'
 >
 
 export interface EngineHooks {
@@ -69,7 +71,7 @@ export interface EngineHooks {
   mayCall?(task: string, epoch: number, execution: Execution): boolean
   lifecycle?(event: RareEvent): void
   /** `kind`: from `laterKind` */
-  opened(kind: string): void
+  opened(kind: string, task: string, execution: Execution): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   ended(run: EndOfRun): void
@@ -106,6 +108,7 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
+  readonly #wholeStates: boolean
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
@@ -120,7 +123,8 @@ export class DeterministicEngine {
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
-    const { plugs, preparer, observed, ...settings } = parts
+    const { plugs, preparer, observed, wholeStates = false, ...settings } = parts
+    this.#wholeStates = wholeStates
     const options: EngineOptions = {
       seed: SEED,
       ...settings,
@@ -220,8 +224,10 @@ export class DeterministicEngine {
       if (message !== undefined) withoutStamp(message)
     }
     if (input.g !== undefined) for (const message of messages) ignoring(message, input.g)
-    kept.position = position
-    kept.messages = input.m
+    if (!this.#wholeStates) {
+      kept.position = position
+      kept.messages = input.m
+    }
     try {
       return this.engine.receive(input.m, sentOf(input))
     } finally {
@@ -388,7 +394,7 @@ export class DeterministicEngine {
     this.#begun?.add(id)
     if (execution.phase === 'called')
       this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
-    this.#hooks.opened(laterKind(execution))
+    this.#hooks.opened(laterKind(execution), id, execution)
   }
 
   #gave(id: string, execution: Execution, outcome: Outcome): void {
