@@ -6,6 +6,7 @@ import { spread, takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
+import { kafka } from './kafka.ts'
 import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
 import { throughput } from './throughput.ts'
 
@@ -24,6 +25,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     registry,
     rehearsal,
     console,
+    kafka,
     spread,
     takeover,
     hostCreate,

@@ -13,6 +13,7 @@ const SAMPLES = {
   functions: async () => (await import('./functions.ts')).functionsSample,
   rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
   console: async () => (await import('./console.ts')).consoleSample,
+  kafka: async () => (await import('./kafka.ts')).kafkaSample,
   access: async () => (await import('./access.ts')).accessSample,
   registry: async () => (await import('./registry.ts')).registrySample,
   spread: async () => (await import('./spread.ts')).spreadSample,
