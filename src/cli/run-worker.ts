@@ -13,7 +13,32 @@ import { readPlugs } from '#host/load-plugs'
 import { untilSignal } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { tasksInFolder } from './worker-rules.ts'
-import type { WorkerFlags } from './worker.ts'
+
+export interface WorkerFlags {
+  readonly brokers?: string
+  readonly prefix: string
+  readonly rulesFrom?: string
+  readonly name?: string
+  readonly port: string
+  readonly host: string
+  readonly advertise?: string
+  readonly slice: string
+  readonly checkpointRecords: string
+  readonly checkpoint: string
+  readonly partitions: string
+  readonly replicas: string
+  readonly createTopics: boolean
+  readonly effects: boolean
+  readonly tls?: boolean
+  readonly tlsCa?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly tlsServerName?: string
+  readonly sasl?: string
+  readonly saslUser?: string
+  readonly plugs: readonly string[]
+  readonly allowUrl: readonly string[]
+}
 
 const CLOSING_MS = 20
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const

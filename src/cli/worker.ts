@@ -1,32 +1,7 @@
 /** Defines the command `worker`: runs rules in a consumer group of Kafka. */
 import { AppError } from '#kernel'
 import { type DefineCommand, gather, PLUGS } from './command.ts'
-
-export interface WorkerFlags {
-  readonly brokers?: string
-  readonly prefix: string
-  readonly rulesFrom?: string
-  readonly name?: string
-  readonly port: string
-  readonly host: string
-  readonly advertise?: string
-  readonly slice: string
-  readonly checkpointRecords: string
-  readonly checkpoint: string
-  readonly partitions: string
-  readonly replicas: string
-  readonly createTopics: boolean
-  readonly effects: boolean
-  readonly tls?: boolean
-  readonly tlsCa?: string
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  readonly tlsServerName?: string
-  readonly sasl?: string
-  readonly saslUser?: string
-  readonly plugs: readonly string[]
-  readonly allowUrl: readonly string[]
-}
+import type { WorkerFlags } from './run-worker.ts'
 
 export const define: DefineCommand = (command, start) => {
   command

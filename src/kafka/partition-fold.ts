@@ -189,7 +189,7 @@ export class PartitionFold implements OutputTarget {
     this.outputs.push({ ...record, headers })
   }
 
-  /** Takes the tasks whose state is not stored, at most `most`, and those that are gone. */
+  /** Takes the ids of tasks whose state has changed since it was last taken. */
   takeDirty(): string[] {
     for (const resource of this.#dirtyResources)
       for (const { id } of this.engine.listenersOf(resource)) this.#dirtyTasks.add(id)

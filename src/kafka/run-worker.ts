@@ -48,7 +48,7 @@ export class RunningWorker {
     return this.#worker
   }
 
-  /** why there is no connection; undefined: there is one */
+  /** why the worker is not connected; undefined: it is */
   get trouble(): string | undefined {
     return this.#trouble
   }

@@ -6,7 +6,7 @@ import type { Worker } from './worker.ts'
 export interface PagesParts {
   /** the worker of the current connection; undefined: not connected */
   readonly worker: () => Worker | undefined
-  /** why there is no connection; undefined: there is one */
+  /** why the worker is not connected; undefined: it is */
   readonly trouble: () => string | undefined
   readonly fetch: typeof fetch
 }

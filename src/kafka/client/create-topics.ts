@@ -1,4 +1,4 @@
-/** Creates the topics of an engine that are missing, and compares the settings of those that exist. */
+/** Creates the topics of an engine that are missing, and waits until brokers know them. */
 import { Admin } from '@platformatic/kafka'
 import { clientOptions, plainError, plainly } from '#services/connectors/kafka'
 import { COMPACTED, SINGLE, TOPICS, type TopicRole } from '../contract.ts'
