@@ -8,7 +8,7 @@ import type { WorkerOptions } from './contract.ts'
 import { EffectRunner } from './effects.ts'
 import type { TransactionalLog } from './log.ts'
 import { type PublishedTask, rulesToPublish } from './publish-rules.ts'
-import { Worker } from './worker.ts'
+import { Worker, type WorkerView } from './worker.ts'
 
 export interface RunWorkerOptions {
   readonly connection: KafkaLogOptions['connection']
@@ -44,8 +44,8 @@ export class RunningWorker {
     this.#options = options
   }
 
-  get worker(): Worker | undefined {
-    return this.#worker
+  get worker(): WorkerView | undefined {
+    return this.#worker?.view()
   }
 
   /** why the worker is not connected; undefined: it is */
@@ -94,11 +94,10 @@ export class RunningWorker {
       this.#worker = worker
       this.#trouble = undefined
       connected()
+      const runner =
+        effects && new EffectRunner({ log: await open('effects', 'effects'), plugs: plugs({}), pause, logger })
       const work = [worker.run(session.signal, pause)]
-      if (effects) {
-        const runner = new EffectRunner({ log: await open('effects', 'effects'), plugs: plugs({}), pause, logger })
-        work.push(runner.run(session.signal))
-      }
+      if (runner !== false) work.push(runner.run(session.signal))
       // the first that fails ends the others
       await Promise.all(work.map((one) => one.finally(() => session.abort())))
     } finally {

@@ -1,7 +1,7 @@
 /** What a worker answers over HTTP: its health, its tasks, explanations, and figures; other owners answer for theirs. */
 import { createServer, type Server } from 'node:http'
 import { AppError, messageOf } from '#kernel'
-import type { Worker } from './worker.ts'
+import type { WorkerView } from './worker.ts'
 
 export interface PagesParts {
   /** the worker of the current connection; undefined: not connected */
@@ -48,24 +48,18 @@ function health({ worker, trouble }: PagesParts): Answer {
   return json(problem === undefined ? 200 : 503, { status, ...(problem !== undefined && { problem }), partitions })
 }
 
-function tasks(worker: Worker) {
-  const owners = [...worker.book.owners].map(([partition, owner]) => ({ partition, ...owner }))
-  const running = worker.tasks().map(({ id, partition, fold }) => {
-    const { error, resources = [] } = fold.tasks.get(id) ?? {}
-    const status = error === undefined ? (fold.engine.tasks.get(id)?.status ?? 'stopped') : 'failed'
-    return { id, partition, status, resources, ...(error !== undefined && { error }) }
-  })
-  const invalid = [...worker.book.tasks.values()].filter(({ error }) => error !== undefined)
-  return { tasks: running, invalid: invalid.map(({ id, error }) => ({ id, error })), owners }
+function tasks(worker: WorkerView) {
+  const owners = [...worker.owners()].map(([partition, owner]) => ({ partition, ...owner }))
+  return { tasks: worker.tasks(), invalid: worker.invalid(), owners }
 }
 
-async function explain(parts: PagesParts, worker: Worker, url: URL, isPassed: boolean): Promise<Answer> {
+async function explain(parts: PagesParts, worker: WorkerView, url: URL, isPassed: boolean): Promise<Answer> {
   const [task, node] = [url.searchParams.get('task'), url.searchParams.get('node')]
   if (task === null || node === null)
     throw new AppError('VALIDATION', '`task` and `node` are required; use a form such as /explain?task=hot&node=alarm')
-  if (worker.fold(task) !== undefined) return json(200, worker.explain(task, node))
-  const partition = worker.book.tasks.get(task)?.partition
-  const owner = partition === undefined ? undefined : worker.book.owners.get(partition)
+  if (worker.runs(task)) return json(200, worker.explain(task, node))
+  const partition = worker.partitionOf(task)
+  const owner = partition === undefined ? undefined : worker.owners().get(partition)
   if (partition === undefined) throw new AppError('NOT_FOUND', `task ${task} is not published`)
   if (owner?.url === undefined || isPassed)
     throw new AppError('NOT_FOUND', `task ${task} lives in partition ${partition}, whose owner is not reachable yet`)
@@ -73,7 +67,7 @@ async function explain(parts: PagesParts, worker: Worker, url: URL, isPassed: bo
   return { status: response.status, body: await response.text(), type: 'application/json' }
 }
 
-function metrics(worker: Worker): Answer {
+function metrics(worker: WorkerView): Answer {
   const lines: string[] = []
   const gauge = (name: string, help: string, rows: readonly (readonly [labels: string, value: number])[]): void => {
     const type = name.endsWith('_total') ? 'counter' : 'gauge'

@@ -43,6 +43,33 @@ export interface PartitionStatus {
   readonly blocked?: string
 }
 
+export interface TaskStatus {
+  readonly id: string
+  readonly partition: number
+  readonly status: string
+  readonly resources: readonly string[]
+  /** why the task could not begin */
+  readonly error?: string
+}
+
+/** What a worker shows of itself. */
+export interface WorkerView {
+  /** the partitions that it owns */
+  partitions(): readonly PartitionStatus[]
+  /** the tasks of these partitions */
+  tasks(): readonly TaskStatus[]
+  /** published tasks that cannot begin, with the reason */
+  invalid(): readonly { readonly id: string; readonly error: string }[]
+  /** owners by partition, as they announced themselves */
+  owners(): ReadonlyMap<number, Owner>
+  /** Returns the partition of a published task; undefined: unknown. */
+  partitionOf(task: string): number | undefined
+  runs(task: string): boolean
+  /** Explains a node of a task that runs here. `NOT_FOUND`. */
+  explain(task: string, node: string): Explanation
+  readonly counts: Readonly<Record<string, number>>
+}
+
 /** Checkpoints of a partition in progress, which may take several slices. */
 interface Round {
   readonly ids: string[]
@@ -163,8 +190,21 @@ export class Worker {
     return undefined
   }
 
-  /** Explains a node of a task that runs here. `NOT_FOUND`. */
-  explain(task: string, node: string): Explanation {
+  view(): WorkerView {
+    const { book, counts } = this
+    return {
+      counts,
+      partitions: () => this.partitions(),
+      tasks: () => this.tasks().map(({ id, fold }) => statusOf(id, fold)),
+      invalid: () => [...book.tasks.values()].flatMap(({ id, error }) => (error === undefined ? [] : [{ id, error }])),
+      owners: () => book.owners,
+      partitionOf: (task) => book.tasks.get(task)?.partition,
+      runs: (task) => this.fold(task) !== undefined,
+      explain: (task, node) => this.#explain(task, node),
+    }
+  }
+
+  #explain(task: string, node: string): Explanation {
     const fold = this.fold(task)
     if (fold === undefined) throw new AppError('NOT_FOUND', `task ${task} does not run in this worker`)
     return fold.engine.explain(task, node)
@@ -427,6 +467,12 @@ export class Worker {
     const owner: Owner = { name: options.name, version, ...(options.url !== undefined && { url: options.url }) }
     records.push({ topic: 'rules', key: `owner/${partition}`, value: JSON.stringify(owner) })
   }
+}
+
+function statusOf(id: string, { tasks, engine, partition }: PartitionFold): TaskStatus {
+  const { error, resources = [] } = tasks.get(id) ?? {}
+  const status = error === undefined ? (engine.tasks.get(id)?.status ?? 'stopped') : 'failed'
+  return { id, partition, status, resources, ...(error !== undefined && { error }) }
 }
 
 function requireTopology(known: Topology, found: Topology): void {

@@ -39,6 +39,7 @@ export interface KafkaLogOptions {
 const SESSION_MS = 6_000
 const UNSTABLE_MS = 50
 const FOLLOW_MS = 500
+const NAME_MS = 500
 const READ_MS = 200
 const EARLIEST = -2n
 
@@ -101,6 +102,7 @@ export class KafkaLog implements TransactionalLog {
     try {
       const names = Object.values(TOPICS).map((suffix) => options.prefix + suffix)
       log = new KafkaLog(options, admin, await plainly(admin.metadata({ topics: names, forceUpdate: true })))
+      await log.#requireOwnName()
       log.#group.topics.track(log.#topic(options.input).name)
       await plainly(log.#group.joinGroup({}))
       log.#joined()
@@ -320,6 +322,21 @@ export class KafkaLog implements TransactionalLog {
   #transactionsOf(transactionalId: string): Transactions {
     const { pause } = this.#options
     return new Transactions({ client: this.#admin, transactionalId, pause, metadata: () => this.#metadata })
+  }
+
+  /** Waits until the session of a dead member with this name has ended. `CONFLICT` if the member is alive. */
+  async #requireOwnName(): Promise<void> {
+    const { name, pause, sessionMs = SESSION_MS } = this.#options
+    for (let waited = 0; ; waited += NAME_MS) {
+      const names = await this.#memberNames().catch(() => [])
+      if (!names.includes(name)) return
+      if (waited > 2 * sessionMs)
+        throw new AppError(
+          'CONFLICT',
+          `another worker with the name ${name} is running; start this one with another --name`,
+        )
+      await pause(NAME_MS)
+    }
   }
 
   async #memberNames(): Promise<readonly string[]> {
