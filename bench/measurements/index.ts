@@ -7,7 +7,8 @@ import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { kafka } from './kafka.ts'
-import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
+import { connectors } from './connectors.ts'
+import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -24,6 +25,9 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     rehearsal,
+    rules,
+    connectors,
+    rollouts,
     console,
     kafka,
     spread,
