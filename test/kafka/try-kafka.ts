@@ -23,10 +23,10 @@ const folder = rulesFolder(rules)
 const flags = ['--prefix', PREFIX, '--partitions', String(PARTITIONS), '--replicas', '1', '--rules-from', folder]
 say(`starting three workers: reflexarc worker --brokers ${server.plain} ${flags.join(' ')}`)
 const first = await startWorkerProcess(server.plain, 'worker-1', flags)
-await settled([first], PARTITIONS)
+await settled([first], PARTITIONS, names.length)
 const workers: WorkerProcess[] = [first]
 for (const name of ['worker-2', 'worker-3']) workers.push(await startWorkerProcess(server.plain, name, flags))
-await settled(workers, PARTITIONS)
+await settled(workers, PARTITIONS, names.length)
 await show()
 const topics = new TestTopics(server.plain)
 const sending = new AbortController()
@@ -55,7 +55,7 @@ say(
 )
 sending.abort()
 await producing
-await settled(others, PARTITIONS)
+await settled(others, PARTITIONS, names.length)
 await show()
 const alarms = (await topics.read(`${PREFIX}out.alarms`))
   .flat()

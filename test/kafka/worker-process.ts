@@ -82,8 +82,13 @@ export async function owners(workers: readonly WorkerProcess[]): Promise<Readonl
   return found
 }
 
-/** Waits until the workers own so many partitions together, and nothing waits. */
-export async function settled(workers: readonly WorkerProcess[], partitions: number, limitMs = 120_000): Promise<void> {
+/** Waits until the workers own so many partitions and run so many tasks together, and nothing waits. */
+export async function settled(
+  workers: readonly WorkerProcess[],
+  partitions: number,
+  tasks: number,
+  limitMs = 120_000,
+): Promise<void> {
   const until = Date.now() + limitMs
   for (let quiet = 0; quiet < 3;) {
     const all: Health['partitions'][number][] = []
@@ -95,7 +100,8 @@ export async function settled(workers: readonly WorkerProcess[], partitions: num
       all.push(...(health.body as Health).partitions)
     }
     const isAll = answered === workers.length && new Set(all.map(({ partition }) => partition)).size === partitions
-    const isDone = isAll && all.every(({ lag, isReplaying }) => lag === 0 && !isReplaying)
+    const running = all.reduce((sum, one) => sum + one.tasks, 0)
+    const isDone = isAll && running >= tasks && all.every(({ lag, isReplaying }) => lag === 0 && !isReplaying)
     quiet = isDone ? quiet + 1 : 0
     if (Date.now() > until)
       throw new Error(

@@ -77,7 +77,7 @@ describe.skipIf(problem !== undefined)('workers with Kafka', { timeout: TIMEOUT 
     let count = 0
     const start = (): Promise<WorkerProcess> => startWorkerProcess(server.plain, `w${count++}`, flags)
     let workers = [await start()]
-    await settled(workers, PARTITIONS)
+    await settled(workers, PARTITIONS, RESOURCES.length)
     workers.push(await start())
     let n = 0
     const send = async (portions: number): Promise<void> => {
@@ -99,12 +99,12 @@ describe.skipIf(problem !== undefined)('workers with Kafka', { timeout: TIMEOUT 
       // its session expires, and its next commit is refused
       frozen?.signal('SIGSTOP')
       await send(5)
-      await settled([fresh], PARTITIONS)
+      await settled([fresh], PARTITIONS, RESOURCES.length)
       await send(5)
       frozen?.signal('SIGCONT')
       workers = [fresh, ...(frozen === undefined ? [] : [frozen])]
       await send(5)
-      await settled(workers, PARTITIONS)
+      await settled(workers, PARTITIONS, RESOURCES.length)
     }
     const alarms = (await topics.read(`${prefix}out.alarms`))
       .flat()
@@ -126,7 +126,7 @@ describe.skipIf(problem !== undefined)('workers with Kafka', { timeout: TIMEOUT 
     const folder = rulesFolder({ r0: hot('r0') })
     const flags = ['--prefix', prefix, '--partitions', '2', '--replicas', '1', '--rules-from', folder]
     const worker = await startWorkerProcess(server.plain, 'w', flags)
-    await settled([worker], 2)
+    await settled([worker], 2, 1)
     worker.signal('SIGTERM')
     await worker.ended
     const all = ['in', 'state', 'out.alarms', 'out.commands', 'out.messages', 'effects', 'late', 'dead']
