@@ -6,6 +6,7 @@ import { takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
+import { kafka } from './kafka.ts'
 import { connectors } from './connectors.ts'
 import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
@@ -28,6 +29,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     connectors,
     rollouts,
     console,
+  kafka,
     takeover,
     hostCreate,
     hostList,

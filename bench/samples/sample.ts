@@ -14,6 +14,7 @@ const SAMPLES = {
   rehearsal: async () => (await import('./rehearsal.ts')).rehearsalSample,
   rollouts: async () => (await import('./rollouts.ts')).rolloutsSample,
   console: async () => (await import('./console.ts')).consoleSample,
+  kafka: async () => (await import('./kafka.ts')).kafkaSample,
   rules: async () => (await import('./rules.ts')).rulesSample,
   connectors: async () => (await import('./connectors.ts')).connectorsSample,
   access: async () => (await import('./access.ts')).accessSample,

@@ -55,6 +55,7 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ['keys', 'list, add, rotate and remove the API keys of a host', () => import('./keys.ts')],
     ['login [options]', 'print a link that logs in a browser', () => import('./login.ts')],
     ['cluster [options]', 'list the hosts and tenants of a cluster, or drain a host', () => import('./cluster.ts')],
+    ['worker [options]', 'run rules in a consumer group of Kafka', () => import('./worker.ts')],
     ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
     ['backup [options] <folder>', 'back up the data folder of a running host', () => import('./backup.ts')],
     ['restore [options] <folder>', 'restore a backup into a new data folder', () => import('./restore.ts')],

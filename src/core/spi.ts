@@ -29,6 +29,7 @@ export { parseResource, resolveResource } from './language/placeholders/resource
 export { frozenCopy } from './plug/frozen-copy.ts'
 export { byName, exampleNode, plugPage } from './plug/plug-page.ts'
 export type { FieldFormat, FieldType, PlugAnswer, PlugKind } from './plug/plug.ts'
+export { readAnswer } from './plug/result.ts'
 export { followPlugs } from './plug/registry.ts'
 export { compareVersions } from './plug/version-range.ts'
 export type { Cause, PlainObject } from './ports.ts'

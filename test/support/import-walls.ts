@@ -216,6 +216,20 @@ export const WALLS: readonly Wall[] = [
     packages: ['preact', '@preact/signals', '@dagrejs/dagre', 'uplot', '@codemirror', '@lezer/highlight'],
     pure: false,
   },
+  // The engine on Kafka: a worker over a port, whose time and randomness are passed in, and its implementation
+  {
+    from: 'src/kafka/client/**',
+    doors: ['#kernel', '#services/connectors/kafka'],
+    packages: ['@platformatic/kafka', 'node:buffer'],
+    pure: false,
+    within: ['src/kafka/**'],
+  },
+  {
+    from: 'src/kafka/**',
+    doors: ['#core', '#core/spi', '#kernel', '#services/rules/deterministic'],
+    packages: ['node:crypto', 'node:http'],
+    pure: false,
+  },
   { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]

@@ -60,12 +60,23 @@ export interface EngineSettings extends Partial<
   readonly shadowPreparer?: Preparer | undefined
   /** called with each engine that runs live tasks, or replays what they did */
   readonly observed?: ((engine: CoreEngine) => EngineWatch) | undefined
+  /** true: states contain the messages that wait for a task, not their positions in a log; default false */
+  readonly wholeStates?: boolean
 }
 
 /** Settings that decide what tasks do with messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
-  'plugs' | 'ports' | 'preparer' | 'shadowPreparer' | 'observed' | 'logger' | 'history' | 'timed' | 'generate'
+  | 'plugs'
+  | 'ports'
+  | 'preparer'
+  | 'shadowPreparer'
+  | 'observed'
+  | 'wholeStates'
+  | 'logger'
+  | 'history'
+  | 'timed'
+  | 'generate'
 >
 
 export interface EngineHooks {
@@ -73,7 +84,7 @@ export interface EngineHooks {
   mayCall?(task: string, epoch: number, execution: Execution): boolean
   lifecycle?(event: RareEvent): void
   /** `kind`: from `laterKind` */
-  opened(kind: string): void
+  opened(kind: string, task: string, execution: Execution): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   ended(run: EndOfRun): void
@@ -110,6 +121,7 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
+  readonly #wholeStates: boolean
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
@@ -126,7 +138,8 @@ export class DeterministicEngine {
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
-    const { plugs, preparer, shadowPreparer, observed, ...settings } = parts
+    const { plugs, preparer, shadowPreparer, observed, wholeStates = false, ...settings } = parts
+    this.#wholeStates = wholeStates
     this.#shadowPreparer = shadowPreparer
     const options: EngineOptions = {
       seed: SEED,
@@ -238,8 +251,10 @@ export class DeterministicEngine {
       if (message !== undefined) withoutStamp(message)
     }
     if (input.g !== undefined) for (const message of messages) ignoring(message, input.g)
-    kept.position = position
-    kept.messages = input.m
+    if (!this.#wholeStates) {
+      kept.position = position
+      kept.messages = input.m
+    }
     try {
       return this.engine.receive(input.m, sentOf(input))
     } finally {
@@ -428,7 +443,7 @@ export class DeterministicEngine {
     this.#begun?.add(id)
     if (execution.phase === 'called')
       this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
-    this.#hooks.opened(laterKind(execution))
+    this.#hooks.opened(laterKind(execution), id, execution)
   }
 
   #gave(id: string, execution: Execution, outcome: Outcome): void {

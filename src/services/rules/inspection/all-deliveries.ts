@@ -5,21 +5,14 @@ import type { TenantRules } from '../tenant-rules.ts'
 import type { AllDeliveries, DeliveryQuery } from './inspection-schema.ts'
 
 export async function allDeliveries({ options }: TenantRules, query: DeliveryQuery): Promise<AllDeliveries> {
-  const { runner, partition } = options
+  const { nodes } = options.runner
   const { status, limit } = query
   const after = query.after === undefined ? undefined : placeOf(query.after)
-  const others = Array.from({ length: partition?.count ?? 1 }, (_, at) => at).filter((at) => at !== partition?.number)
   // stored ones last, so that a delivery that is stored in between is read twice rather than never
-  const unstored = await Promise.all([
-    runner.nodes.unstoredDeliveries(),
-    ...(partition === undefined
-      ? []
-      : others.map((at) => partition.ask(at, { ask: 'deliveries' }) as Promise<readonly KeyedDelivery[]>)),
-  ])
-  const stored = await runner.nodes.storedDeliveries({ limit: limit + 1, ...(status && { status }) }, after)
+  const unstored = await nodes.unstoredDeliveries()
+  const stored = await nodes.storedDeliveries({ limit: limit + 1, ...(status && { status }) }, after)
   const known = new Set(stored.map(({ id }) => id))
   const waiting = unstored
-    .flat()
     .filter((one) => !known.has(one.id) && (status === undefined || one.status === status))
     .filter((one) => after === undefined || isAfter(one, after))
   const all = [...waiting, ...stored].toSorted((a, b) => (isAfter(a, { time: b.createTime, key: b.key }) ? 1 : -1))
