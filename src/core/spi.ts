@@ -58,6 +58,7 @@ export {
   type Lane,
   type MessageIterator,
   play,
+  Playback,
   type PlaybackHooks,
   type Played,
 } from './simulate/playback.ts'
