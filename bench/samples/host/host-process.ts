@@ -20,12 +20,25 @@ export interface HostProcess {
   stop(): Promise<void>
 }
 
-/** Rejects with the output of the process when it ends early. */
-export async function startHostProcess(folder: string): Promise<HostProcess> {
+/** Rejects with the output of the process when it ends early. `options`: further flags. */
+export async function startHostProcess(folder: string, options: readonly string[] = []): Promise<HostProcess> {
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY],
+    [
+      '--expose-gc',
+      '--import',
+      WATCH,
+      CLI,
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      folder,
+      '--empty',
+      ...QUIETLY,
+      ...options,
+    ],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   )
   const gone = once(child, 'close')
