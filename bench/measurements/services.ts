@@ -71,12 +71,16 @@ const REHEARSALS: Readonly<Record<RehearsalSubject, string>> = {
   month: 'a month of one resource',
   sweep: 'the same with 10 values',
   fleet: 'a month of 40 resources',
+  many: 'three days of 1,000 resources',
+  kept: '43,200 kept inputs of one resource',
   state: 'state at an instant, 10,000 inputs',
+  beside: 'posts beside a month of 40 resources',
+  keeping: '80,000 posts that are kept',
 }
 
 export const rehearsal = measurement('rehearsal', {
   name: 'rehearsal',
-  title: 'Rehearsals on SQLite: stored series at one a minute, by the clock',
+  title: 'Rehearsals on SQLite over series at one a minute and kept inputs, by the clock',
   lines: (Object.keys(REHEARSALS) as RehearsalSubject[]).map((subject): LinePlan<'rehearsal'> => {
     return { name: subject, title: REHEARSALS[subject], request: { subject } }
   }),
@@ -89,6 +93,13 @@ export const rehearsal = measurement('rehearsal', {
     ['messages a second of CPU', middle(({ messages, cpu }) => (messages * 1_000) / cpu, rate)],
     ['the loop was held, ms p99', middle(({ held }) => held)],
     ['memory of the host', middle(({ rss }) => rss, megabytes)],
+    [
+      'times that without',
+      ({ samples }) => {
+        const times = median(samples.map((one) => one.times))
+        return Number.isNaN(times) ? '' : digits(times)
+      },
+    ],
   ],
 })
 

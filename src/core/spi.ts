@@ -62,6 +62,7 @@ export {
   type Lane,
   type MessageIterator,
   play,
+  Playback,
   type PlaybackHooks,
   type Played,
 } from './simulate/playback.ts'

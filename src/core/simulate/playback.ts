@@ -16,7 +16,7 @@ import type { Preparer } from '../engine/prepare.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
-import type { Message } from '../task/origin.ts'
+import type { Message, Sent } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
 import { instantOf } from './instant.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -115,6 +115,8 @@ export interface PlaybackHooks {
    */
   readonly preparer?: (() => Preparer) | undefined
   readonly detail?: boolean
+  /** whether an occurrence of a schedule at the start itself counts; default true */
+  readonly runsAtStart?: boolean
   /** used instead of `messages` */
   readonly source?: MessageIterator | undefined
   /** called at the end, before the engines close and open calls are aborted; absent: the engines stay open */
@@ -165,7 +167,7 @@ export async function play(
       if (time < playback.now) late++
       else if (playback.isDue(time)) await playback.advanceTo(time)
       else playback.jumpTo(time)
-      playback.receive(next.value)
+      playback.take(next.value)
       const crash = hooks.restartAfter?.(count)
       if (crash?.inFlight === true) await playback.restart(0)
       if (playback.mustWait) await playback.wait()
@@ -199,7 +201,8 @@ interface Running {
   engine: CoreEngine
 }
 
-class Playback {
+/** Rules in virtual time, one step after the other. */
+export class Playback {
   tasks: readonly Task[] = []
   readonly #options: PlaybackOptions
   readonly #hooks: PlaybackHooks
@@ -247,10 +250,18 @@ class Playback {
     this.#hooks.onStep?.({ kind: 'start', time: this.now }, tasks)
   }
 
-  receive(message: Message): void {
+  take(message: Message): void {
     const channel = this.#options.channelOf?.(message)
-    const sent = channel === undefined ? undefined : { channel }
-    for (const { engine } of this.#lanes) engine.receive(message, sent)
+    this.receive(message, channel === undefined ? undefined : { channel })
+  }
+
+  receive(messages: Message | readonly Message[], sent?: Sent): void {
+    for (const { engine } of this.#lanes) engine.receive(messages, sent)
+  }
+
+  /** Returns the time of the next timer, epoch ms. */
+  nextAt(): number | undefined {
+    return this.#clock.nextAt()
   }
 
   isDue(time: number): boolean {
@@ -340,7 +351,7 @@ class Playback {
       scheduler: this.#clock,
       ids: () => TASK_ID,
       seed: seed ?? 1,
-      runsAtStart: true,
+      runsAtStart: this.#hooks.runsAtStart ?? true,
       ports: {
         metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
         ...ports,

@@ -85,6 +85,8 @@ export class InputKeeper implements KeptInputs, KeptSource {
   readonly #warnings: RateLimitedLogger
   readonly #opened: Promise<void>
   #manifest: Manifest = EMPTY
+  /** last position of the log when it was opened */
+  #openedAt = 0
   #isOpen = false
   #isClosed = false
   #rounds: Promise<void> = Promise.resolve()
@@ -158,8 +160,12 @@ export class InputKeeper implements KeptInputs, KeptSource {
   }
 
   get #view(): KeptView {
-    const { log, now } = this.#options
-    return { manifest: this.#manifest, position: log.position, now: now() }
+    return { manifest: this.#manifest, position: this.#position, now: this.#options.now() }
+  }
+
+  /** The log does not know its last entry before a task or a post needs it. */
+  get #position(): number {
+    return Math.max(this.#openedAt, this.#options.log.position)
   }
 
   bytes(id: string, from: number, until: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -200,7 +206,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
   /** Hides all present messages of the resource; later rounds remove them. */
   async deleteResource(resource: string): Promise<void> {
     await this.#opened
-    const { position } = this.#options.log
+    const position = this.#position
     await this.#change((manifest) => ({ ...manifest, deleted: [...manifest.deleted, [resource, position]] }))
     if (this.#manifest.deleted.length >= MAX_DELETED) await this.round()
   }
@@ -232,13 +238,13 @@ export class InputKeeper implements KeptInputs, KeptSource {
     const { log } = this.#options
     const count = Math.min(MEASURED, this.#behind)
     if (count <= 0) return
-    const entries = await log.log.read(PARTITION, log.position - count, count)
+    const entries = await log.log.read(PARTITION, this.#position - count, count)
     const characters = entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)
     this.#entryLength = Math.max(this.#entryLength, characters / count)
   }
 
   get #behind(): number {
-    return this.#options.log.position - this.#manifest.position
+    return this.#position - this.#manifest.position
   }
 
   get #isWorthIt(): boolean {
@@ -252,6 +258,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
   async #open(): Promise<void> {
     const { store, log, now } = this.#options
     const { first, last } = await log.log.bounds(PARTITION)
+    this.#openedAt = last
     const known = (await store.collection(KEPT_INPUTS).get(MANIFEST_ID))?.value
     const isContinued = known !== undefined && known.position >= first - 1 && known.position <= last
     if (known !== undefined && !isContinued) {
@@ -308,7 +315,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
     const writer = new SegmentWriter()
     const yielder = new Yielder(machineTimers)
     const start = this.#manifest.position
-    const end = Math.min(log.position, start + this.#sizes.entries)
+    const end = Math.min(this.#position, start + this.#sizes.entries)
     let after = start
     while (after < end && writer.characters < this.#sizes.characters) {
       const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))

@@ -97,8 +97,8 @@ export class KeptRange {
 class SampleTimes {
   readonly #from: number
   readonly #until: number
-  readonly #counts = new Map<string, number>()
-  #seen = new Map<string, Set<number>>()
+  /** by resource and metric */
+  readonly #times = new Map<string, Map<string, DistinctTimes>>()
   #held = 0
 
   constructor(from: number, until: number) {
@@ -107,7 +107,7 @@ class SampleTimes {
   }
 
   count(resource: string, metric: string): number {
-    return this.#counts.get(keyOf(resource, metric)) ?? 0
+    return this.#times.get(resource)?.get(metric)?.count ?? 0
   }
 
   note({ input }: KeptInput): void {
@@ -116,29 +116,58 @@ class SampleTimes {
       const { resource, timestamp } = message
       const time = typeof timestamp === 'number' ? timestamp : readingTime(message, input.at)
       if (time < this.#from || time > this.#until) continue
+      let byMetric = this.#times.get(resource)
+      if (byMetric === undefined) this.#times.set(resource, (byMetric = new Map()))
       for (const name in message) {
         const value = message[name]
         if (name === 'resource' || name === 'timestamp' || value === null || typeof value === 'object') continue
-        this.#add(keyOf(resource, name), time)
+        let times = byMetric.get(name)
+        if (times === undefined) byMetric.set(name, (times = new DistinctTimes()))
+        if (times.add(time)) this.#holds()
       }
     }
   }
 
-  #add(key: string, time: number): void {
-    const times = this.#seen.get(key) ?? new Set()
-    if (times.size === 0) this.#seen.set(key, times)
-    if (times.has(time)) return
-    times.add(time)
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-    // repetitions usually come soon
+  /** Repetitions usually come soon, so older times are forgotten. */
+  #holds(): void {
     if (++this.#held < MAX_HELD * 10) return
-    this.#seen = new Map()
+    for (const byMetric of this.#times.values()) for (const times of byMetric.values()) times.forget()
     this.#held = 0
   }
 }
 
-function keyOf(resource: string, metric: string): string {
-  return `${resource}\n${metric}`
+/** Counts distinct times, most of which arrive in order. */
+class DistinctTimes {
+  count = 0
+  #last = Number.NEGATIVE_INFINITY
+  #ordered: number[] = []
+  #others = new Set<number>()
+
+  /** Returns whether the time is new. */
+  add(time: number): boolean {
+    if (time > this.#last) {
+      this.#last = time
+      this.#ordered.push(time)
+    } else if (time === this.#last || this.#others.has(time) || isAmong(this.#ordered, time)) return false
+    else this.#others.add(time)
+    this.count++
+    return true
+  }
+
+  forget(): void {
+    this.#ordered = []
+    this.#others = new Set()
+  }
+}
+
+function isAmong(ordered: readonly number[], time: number): boolean {
+  let [low, high] = [0, ordered.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ordered[middle] ?? 0) < time) low = middle + 1
+    else high = middle
+  }
+  return ordered[low] === time
 }
 
 /** Calls `note` with each message before it is delivered. */

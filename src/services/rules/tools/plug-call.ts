@@ -1,5 +1,5 @@
 /** Runs a plug once, as the only node of a task that is not stored. */
-import type { EngineEvent, Plug, Ports, Rule, Sensor } from '#core'
+import type { EngineEvent, Plug, Ports, Rule, Sensor, StartSettings } from '#core'
 import { AppError } from '#kernel'
 import { refusalText } from '../error-body.ts'
 import { GO } from './debug-rule.ts'
@@ -21,24 +21,25 @@ export async function callOnce(
   { id, hops = 0, root }: PlugCause = {},
 ): Promise<PlugOutcome> {
   const events: EngineEvent[] = []
-  const run = new VirtualRun({
+  // hops need a message to carry them
+  const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
+  const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
+  const resource = call.resource ?? (streamData === undefined ? undefined : STREAM)
+  const settings: StartSettings = {
+    name: label,
+    type: streamData === undefined ? 'onetime' : 'reactive',
+    ...(resource !== undefined && { resource }),
+  }
+  const run = new VirtualRun(ruleOf(plug, label, call, resource), settings, {
     plugs: [plug, GO],
     ports,
     from: now,
     ...(id !== undefined && { id }),
     onEvent: (event) => events.push(event),
   })
-  // hops need a message to carry them
-  const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
-  const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
   const isResult = (event: EngineEvent): boolean => event.type === 'result' && event.node === label
   try {
-    const resource = call.resource ?? (streamData === undefined ? undefined : STREAM)
-    await run.start(ruleOf(plug, label, call, resource), {
-      name: label,
-      type: streamData === undefined ? 'onetime' : 'reactive',
-      ...(resource !== undefined && { resource }),
-    })
+    await run.start()
     const causation = { hops, ...(root !== undefined && { root }) }
     if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, causation)
     await run.advanceTo(now)

@@ -5,7 +5,7 @@ import type { ScriptWork } from './script-work.ts'
 
 const MAX_WORK_MS = 20_000
 /** ms that plugs may take before the run continues without them */
-export const PATIENCE_MS = 10_000
+const PATIENCE_MS = 10_000
 
 export class RunBudget {
   readonly scripts: ScriptWork = { open: 0, took: 0 }
@@ -19,11 +19,6 @@ export class RunBudget {
 
   get isOverdue(): boolean {
     return this.#worked + this.scripts.took > MAX_WORK_MS
-  }
-
-  /** Call after the run waited: that time is not work. */
-  waited(): void {
-    this.#yielder.restart()
   }
 
   /** Returns a promise only if others must run. `now`: where the run is, in epoch ms. Throws `TOO_LARGE`, `CLOSED`. */
@@ -45,7 +40,10 @@ export class RunBudget {
     )
   }
 
-  /** For a playback: scripts end by themselves after their time slice, so they are waited for. */
+  /**
+   * For a playback: scripts end by themselves after their time slice, so they are waited for, unless the client
+   * disconnects.
+   */
   readonly patience = (giveUp: () => void): (() => void) => {
     let cancel: () => void
     const wait = (): void => {
@@ -55,9 +53,12 @@ export class RunBudget {
       })
     }
     wait()
+    if (this.#signal?.aborted === true) giveUp()
+    this.#signal?.addEventListener('abort', giveUp, { once: true })
     return () => {
       cancel()
-      this.waited()
+      this.#signal?.removeEventListener('abort', giveUp)
+      this.#yielder.restart()
     }
   }
 }

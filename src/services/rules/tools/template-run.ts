@@ -49,7 +49,7 @@ export async function* runTemplate(
   const events: EngineEvent[] = []
   const spared = new Set<string>()
   const plugs = conf.executeActuators === true ? context.registry.list() : dryPlugs(context.registry.list(), spared)
-  const virtual = new VirtualRun({
+  const virtual = new VirtualRun(...whatStarts(source.document, settings, debugged), {
     plugs: debugged ? [...plugs, GO] : plugs,
     ports: context.ports,
     metadata: metadataOf(run, resource),
@@ -60,7 +60,7 @@ export async function* runTemplate(
     ...(options.signal && { signal: options.signal }),
   })
   try {
-    const task = await virtual.start(...whatStarts(source.document, settings, debugged))
+    const task = await virtual.start()
     const { targetNode } = options
     if (targetNode !== undefined) task.node(targetNode)
     for (const [label, rawData] of Object.entries(nodesRawData)) task.push(label, { rawData })

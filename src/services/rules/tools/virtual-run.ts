@@ -1,20 +1,9 @@
-/** Runs a rule in virtual time for a request; secrets are unavailable, because the caller sees the results. */
-import {
-  CoreEngine,
-  type EngineEvent,
-  type Message,
-  type Plug,
-  type Ports,
-  type Rule,
-  type Sent,
-  type StartSettings,
-  type Task,
-  type Template,
-  VirtualClock,
-} from '#core'
+/** Runs a rule step by step in virtual time for a request; secrets are unavailable, because the caller sees the results. */
+import type { EngineEvent, Message, Plug, Ports, Rule, Sent, StartSettings, Task, Template } from '#core'
+import { Playback } from '#core/spi'
 import { AppError, ownValue } from '#kernel'
 import { machineTimers } from '#platform'
-import { PATIENCE_MS, RunBudget } from './run-budget.ts'
+import { RunBudget } from './run-budget.ts'
 import { countingScripts } from './script-work.ts'
 
 export interface VirtualRunOptions {
@@ -50,90 +39,57 @@ function notHere(key: string): never {
 }
 
 export class VirtualRun {
-  readonly #clock: VirtualClock
-  readonly #engine: CoreEngine
-  readonly #signal: AbortSignal | undefined
+  readonly #playback: Playback
   readonly #budget: RunBudget
 
-  constructor({ plugs, ports, metadata, from, id = machineTimers.newId(), onEvent, signal }: VirtualRunOptions) {
-    this.#clock = new VirtualClock(from)
-    this.#signal = signal
+  constructor(rule: Rule | Template, settings: StartSettings, options: VirtualRunOptions) {
+    const { plugs, ports, metadata, from, id = machineTimers.newId(), onEvent, signal } = options
     this.#budget = new RunBudget(signal)
-    this.#engine = new CoreEngine({
+    const playback = {
       plugs,
-      scheduler: this.#clock,
-      ids: () => id,
-      seed: 1,
       ports: portsForCaller(ports, metadata),
-    })
-    this.#engine.events$.subscribe(onEvent)
+      breathe: () => this.#budget.breathe(this.now),
+      patience: this.#budget.patience,
+    }
+    const lane = { rule, settings: { ...settings, id }, onEvent }
+    this.#playback = new Playback([lane], playback, { runsAtStart: false }, from)
   }
 
   /** epoch ms */
   get now(): number {
-    return this.#clock.now()
+    return this.#playback.now
   }
 
   /** Like `engine.start`, but work that is due immediately has not happened yet. */
-  start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
-    return countingScripts(this.#budget.scripts, () => this.#engine.start(rule, { ...settings, start: true }))
+  async start(): Promise<Task> {
+    await this.#counted(() => this.#playback.start())
+    const [task] = this.#playback.tasks
+    if (task === undefined) throw new AppError('CLOSED', 'the run has not started')
+    return task
   }
 
-  receive(messages: Message | readonly Message[], sent?: Sent): boolean {
-    return countingScripts(this.#budget.scripts, () => this.#engine.receive(messages, sent))
+  receive(messages: Message | readonly Message[], sent?: Sent): void {
+    this.#counted(() => this.#playback.receive(messages, sent))
   }
 
   /** Does all work due until `time`, and waits for slow plugs. Monotonic. */
   advanceTo(time: number): Promise<void> {
-    return countingScripts(this.#budget.scripts, () => this.#advanceTo(time))
-  }
-
-  async #advanceTo(time: number): Promise<void> {
-    await this.settled()
-    this.#budget.requireRest(this.now)
-    for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
-      this.#clock.advanceTo(at)
-      if (this.#engine.openCalls > 0) await this.settled()
-      const breath = this.#budget.breathe(this.now)
-      if (breath !== undefined) await breath
-    }
-    if (time > this.now) this.#clock.advanceTo(time)
+    return this.#counted(async () => {
+      if (this.#playback.mustWait) await this.#playback.wait()
+      this.#budget.requireRest(this.now)
+      await this.#playback.advanceTo(time)
+    })
   }
 
   nextAt(): number | undefined {
-    return this.#clock.nextAt()
-  }
-
-  /** Waits for running plugs, up to a limit. Scripts end by themselves after their time slice. */
-  async settled(): Promise<void> {
-    if (this.#engine.openCalls === 0) return
-    do await this.#wait()
-    while (
-      this.#engine.openCalls > 0 &&
-      this.#budget.scripts.open > 0 &&
-      this.#signal?.aborted !== true &&
-      !this.#budget.isOverdue
-    )
-    this.#engine.giveUp()
-    this.#budget.waited()
-  }
-
-  async #wait(): Promise<void> {
-    let giveUp: () => void = () => undefined
-    const patience = new Promise<void>((resolve) => {
-      const cancel = machineTimers.later(PATIENCE_MS, resolve)
-      giveUp = () => {
-        cancel()
-        resolve()
-      }
-    })
-    this.#signal?.addEventListener('abort', giveUp, { once: true })
-    await Promise.race([this.#engine.settled(), patience])
-    giveUp()
-    this.#signal?.removeEventListener('abort', giveUp)
+    return this.#playback.nextAt()
   }
 
   close(): Promise<void> {
-    return this.#engine.close()
+    return this.#playback.close()
+  }
+
+  #counted<T>(does: () => T): T {
+    return countingScripts(this.#budget.scripts, does)
   }
 }

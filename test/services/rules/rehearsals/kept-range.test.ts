@@ -16,6 +16,7 @@ function historyOf(inputs: KeptInputs, counts: Readonly<Record<string, number>> 
   return {
     metrics: async () => Object.keys(counts),
     samples: async () => ({ times: new Float64Array(), values: new Float64Array() }),
+    newest: async () => undefined,
     counts: async () => counts,
     inputs,
   }
@@ -71,6 +72,13 @@ describe('a range of kept inputs', () => {
   it('counts a repeated message once', async () => {
     const kept = memory([inputAt(1, 5), inputAt(2, 5), inputAt(3, 5)])
     expect(await KeptRange.of(historyOf(kept, { t: 2 }), RANGE, undefined)).toBeUndefined()
+  })
+
+  it('counts each time once, in whatever order its messages arrive', async () => {
+    const times = [5, 9, 7, 9, 5, 7, 8, 1, 8, 1]
+    const kept = memory(times.map((time, i) => inputAt(i + 1, time)))
+    expect(await KeptRange.of(historyOf(kept, { t: 5 }), RANGE, undefined)).toBeDefined()
+    expect(await KeptRange.of(historyOf(kept, { t: 6 }), RANGE, undefined)).toBeUndefined()
   })
 
   it('passes on the channel of a message', async () => {
