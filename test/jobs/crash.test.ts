@@ -34,7 +34,7 @@ function live(args: readonly string[], lines: number): Promise<{ readonly done: 
   })
 }
 
-it(`a job goes on behind what was committed, whenever its process is killed (seed ${first})`, async () => {
+it(`a job resumes after its last commit, whenever its process is killed (seed ${first})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'jobs-'))
   try {
     const [data, file] = [join(folder, 'data'), join(folder, 'done')]

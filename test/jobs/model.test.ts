@@ -5,7 +5,7 @@ import { runs } from '../support/arbitraries/runs.ts'
 import { Pair, steps } from './support/job-pair.ts'
 
 describe('jobs in a store', () => {
-  it('are what the model says after every step', () =>
+  it('match the model after every step', () =>
     fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (all) => {
         const pair = new Pair()

@@ -38,7 +38,7 @@ describe('the difference of two values', () => {
     expect(differenceOf(from, to)).toEqual(difference)
   })
 
-  it('masks secrets by the names of members, on both sides', () => {
+  it('masks the values of secret members, on both sides', () => {
     const from = { user: 'a', password: 'one', deep: [{ apiKey: 'x', api_secret: { a: 1 }, keys: 1 }], salt: 's' }
     const to = { user: 'b', password: 'two', deep: [{ apiKey: 'x', api_secret: { a: 2 }, keys: 2 }] }
     expect(differenceOf(from, to)).toEqual([

@@ -19,7 +19,7 @@ describe('a run of digits', () => {
     expect(hasDigits(text, count)).toBe(expected)
   })
 
-  it('is found as an expression would find it', () => {
+  it('is found where the regular expression finds it', () => {
     const text = fc
       .array(fc.constantFrom('1', '29', '345', 'e', '.', ' '), { maxLength: 30 })
       .map((parts) => parts.join(''))

@@ -37,7 +37,7 @@ describe('isPlainObject', () => {
 })
 
 describe('ownValue', () => {
-  it('returns the value at an own key, of arrays too', () => {
+  it('returns the value of an own key, also for arrays', () => {
     expect(ownValue({ a: 1 }, 'a')).toBe(1)
     expect(ownValue(['x', 'y'], '1')).toBe('y')
     expect(ownValue(Object.assign(Object.create(null) as object, { a: 1 }), 'a')).toBe(1)

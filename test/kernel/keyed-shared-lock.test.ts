@@ -5,7 +5,7 @@ import { KeyedSharedLock } from '../../src/kernel/keyed-shared-lock.ts'
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 describe('a shared lock', () => {
-  it('runs nothing while it is closed, and does all that was requested', async () => {
+  it('runs exclusive work alone, and shared work never beside it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -36,7 +36,7 @@ describe('a shared lock', () => {
     )
   })
 
-  it('lets several pass side by side', async () => {
+  it('admits several shared holders at once', async () => {
     const lock = new KeyedSharedLock()
     let inside = 0
     let most = 0

@@ -16,7 +16,7 @@ function mulberry32(seed: number): () => number {
 }
 
 describe('nextSeed and randomOf', () => {
-  it('give the sequence of mulberry32 from any seed', () => {
+  it('produce the sequence of mulberry32 from any seed', () => {
     fc.assert(
       fc.property(uint32, (start) => {
         const expected = mulberry32(start)

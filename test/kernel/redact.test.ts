@@ -12,6 +12,6 @@ it.each<[string, readonly string[], string, string]>([
   ['nothing shorter than 4 characters', ['abc'], 'abc', 'abc'],
   ['nothing without secrets', [], 'open sesame', 'open sesame'],
   ['one that no address can hold', ['half \ud800'], 'half \ud800', '***'],
-])('hides %s', (_title, secrets, text, told) => {
+])('masks %s', (_title, secrets, text, told) => {
   expect(redacting(secrets)(text)).toBe(told)
 })

@@ -21,8 +21,8 @@ function shown({ item, outcome }: Ended<string, number>): string {
   return 'error' in outcome ? `${item} failed` : `${item}=${outcome.result}`
 }
 
-describe('operations under way', () => {
-  it('are retired in the order in which they began, the ones that end together in one batch', async () => {
+describe('operations in flight', () => {
+  it('are retired in the order in which they began, simultaneous ends in one batch', async () => {
     const batches: string[][] = []
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => {
       batches.push(ended.map(shown))
@@ -45,7 +45,7 @@ describe('operations under way', () => {
     expect([buffer.size, buffer.oldest, buffer.newest]).toEqual([0, undefined, undefined])
   })
 
-  it('are passed when all that came before was dropped, whatever came later', async () => {
+  it('are passed when all earlier ones were dropped, regardless of later ones', async () => {
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => buffer.drop(ended.length))
     expect(buffer.passed()).toBeUndefined()
     const [a, b] = [operation(1), operation(2)]
@@ -63,7 +63,7 @@ describe('operations under way', () => {
     expect(buffer.size).toBe(0)
   })
 
-  it('are retired once each and one batch at a time, however long that takes', async () => {
+  it('are retired once each and one batch at a time, at any speed', async () => {
     const plan = fc.array(fc.record({ fails: fc.boolean(), turns: fc.nat(4), pause: fc.nat(2), one: fc.boolean() }), {
       maxLength: 30,
     })

@@ -104,7 +104,7 @@ describe.each(Object.entries(ACTING))('%s', (_name, { plugs, properties, call, a
   it.each([
     ['a refusal', plugServices({ refusing: new Error('too many hops') }), 'too many hops'],
     ['an engine without its service', {}, gives.without],
-  ])('is an Error of the sensor and a failure of the actuator for %s', async (_what, services, text) => {
+  ])('reports Error as a sensor and fails as an actuator for %s', async (_what, services, text) => {
     const ran = await run('sensor', services, { properties })
     expect(ran.state).toBe('Error')
     expect(String(ran.rawData?.['error'])).toContain(text)

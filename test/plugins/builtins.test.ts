@@ -28,7 +28,7 @@ function kebab(name: string): string {
 }
 
 describe('the built-in plugs', () => {
-  it('have the same declarations in every engine, and call the services of their engine', () => {
+  it('have the same declarations in every engine, and call the services of their own engine', () => {
     const [one, other] = [plugServices(), plugServices()].map((services) =>
       createRegistry(createBuiltins({ services })),
     )
@@ -94,7 +94,7 @@ describe('the built-in plugs of a host', () => {
     ['condition', { condition: 'for (;;); return true' }],
     ['transformer', { transformer: 'for (;;); return {}' }],
     ['Function', { formula: 'for (;;); return 1', threshold: 1 }],
-  ])('%s ends as soon as the clock of the host reports it', async (name, properties) => {
+  ])('%s ends when the clock of the host reaches its time', async (name, properties) => {
     let asked = 0
     const plug = named(createBuiltins({ clock: () => 600 * asked++ }), name)
     const ended = await runPlugLater(plug, { properties }).catch((error: unknown) => error)

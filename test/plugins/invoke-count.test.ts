@@ -3,7 +3,7 @@ import { invokeCount } from '../../plugins/invoke-count/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('invokeCount', () => {
-  it('uses a reset once', () => {
+  it('applies a reset once', () => {
     const call = { internalState: 4, message: { reset: true }, messageTime: 0, now: 1 }
     expect(runPlug(invokeCount, call)).toMatchObject({ state: 'Incremented', rawData: { count: 5 } })
   })

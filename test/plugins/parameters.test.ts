@@ -94,12 +94,12 @@ async function call(plug: Plug, given: Record<string, unknown>): Promise<readonl
   return [...asked].filter((name) => name !== 'timestamp').toSorted()
 }
 
-describe('what a built-in sensor reads of the message', () => {
-  it.each(named)('is declared by %s', (_, plug) => {
+describe('the message values that a built-in sensor reads', () => {
+  it.each(named)('are declared by %s', (_, plug) => {
     expect(plug.parameters).toBeDefined()
   })
 
-  it.each(named)('is declared correctly by %s, whatever it is called', async (name, plug) => {
+  it.each(named)('are declared correctly by %s, for any parameter name', async (name, plug) => {
     const examples = Object.fromEntries(Object.entries(plug.input).map(([key, field]) => [key, field.example]))
     for (const properties of [examples, ...(MORE[name] ?? [])]) {
       const names = namesRead(plug, properties)
@@ -149,7 +149,7 @@ describe('what a built-in sensor reads of the message', () => {
     ['noDataFor', { duration: '1m', parameter: 'a' }],
     ['isParameterAvailable', { parameter: 'a' }],
     ['composite', { sensor: 'invokeCount', propertyList: [{}] }],
-  ])('of %s with %j cannot be read, or its absence is new', (name, properties) => {
+  ])('of %s with %j cannot be read, or a missing value was not declared before', (name, properties) => {
     const plug = sensors.find((one) => one.name === name)
     expect(plug && namesRead(plug, properties)).toBeUndefined()
   })

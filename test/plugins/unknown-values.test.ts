@@ -109,7 +109,7 @@ describe('a value that is not a number', () => {
     return all.map((properties) => [`${name} ${JSON.stringify(properties)}`, plug, properties] as const)
   })
 
-  it.each(cases)('is not accepted by %s', async (_, plug, properties) => {
+  it.each(cases)('is rejected by %s', async (_, plug, properties) => {
     for (const [name, value, number] of VALUES) {
       const counted = typeof value === 'boolean' && COUNTS_TRUTHS.has(plug.name) ? Number(value) : number
       const state = await stateOf(plug, properties, value).catch(() => undefined)

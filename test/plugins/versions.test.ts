@@ -76,7 +76,7 @@ const versionsTold = (issues: readonly Issue[]) =>
   issues.flatMap(({ severity, type, details }) => (type === 'VERSION' ? [[severity, details?.['runs']]] : []))
 
 describe('an older version in rules', () => {
-  it('is replaced for each of them', () => {
+  it('has a case for each plug', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(new Set(NAMED.map(([name]) => name)).size)
   })
 
@@ -103,7 +103,7 @@ describe('an older version in rules', () => {
     await engine.close()
   })
 
-  it.each(cases)('$kind $name:$version is not that of the plug itself', ({ version, plug }) => {
+  it.each(cases)('$kind $name:$version differs from the current version of the plug', ({ version, plug }) => {
     expect(version).not.toBe(plug.version)
   })
 })

@@ -36,7 +36,7 @@ describe('windowStats', () => {
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([1, 3, 6, 12])
   })
 
-  it('adds nothing on a run without a new value, drops old numbers and reports its statistics', () => {
+  it('ignores a run without a new value, but drops old numbers and reports its statistics', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 40 }, now: 1000 })
     const carried = { properties, internalState, message: { v: 40 }, messageTime: 1000 }
@@ -86,7 +86,7 @@ describe('windowStats', () => {
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([3, 6, 3, 5])
   })
 
-  it('continues a memory whose numbers had their time of arrival', () => {
+  it('continues a memory whose numbers were stored by arrival time', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 1 }, now: 5000 })
     const { window, tree } = internalState as Record<string, unknown>

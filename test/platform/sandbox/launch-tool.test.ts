@@ -82,12 +82,12 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('7')
   })
 
-  it('without a way of its own has the network, by which packages come', () => {
+  it('shares the network of the machine unless it has a socket', () => {
     // a namespace of its own would have no address at all
     expect(told(`Object.keys(require('node:os').networkInterfaces())`)).toContain('lo')
   })
 
-  it('has nothing of it but the socket that it is given', async () => {
+  it('with a socket reaches nothing else of the network', async () => {
     expect(await closedNetworkProblem(machine)).toBeUndefined()
     const [place, other] = [join(base, 'way'), join(base, 'other')]
     const servers = [createServer((one) => one.end('by the socket')), createServer(), createServer()]
@@ -124,7 +124,7 @@ Promise.all(places.map(say)).then((told) => {
     expect(JSON.parse(output)).toEqual([['lo'], ['by the socket', 'ECONNREFUSED', 'ENETUNREACH', 'ENOENT']])
   })
 
-  it('is missing when it is not found', () => {
+  it('is reported as missing when it is not installed', () => {
     const launch = confinedTools({ machine, emptyFolder, environment: { PATH: '/nowhere' } })
     expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not installed on this host')
     const without = confinedTools({

@@ -84,7 +84,7 @@ function fetched(path: string, method = 'GET'): Promise<string> {
 }
 
 // Holds REGPROXY-1
-it('opens a tunnel to what is allowed, by host and port, and to nothing else', async () => {
+it('opens a tunnel to allowed hosts and ports only', async () => {
   expect(await tunnelled(`127.0.0.1:${portOf(echo)}`)).toBe('word')
   for (const place of [
     `localhost:${portOf(echo)}`,
@@ -100,7 +100,7 @@ it('opens a tunnel to what is allowed, by host and port, and to nothing else', a
 })
 
 // Holds REGPROXY-1
-it('passes plain requests on in the same way, without what is for the proxy', async () => {
+it('forwards plain requests to allowed hosts, without the headers for the proxy', async () => {
   const port = portOf(plain)
   expect(await fetched(`http://127.0.0.1:${port}/simple/?a=1`)).toBe('200 GET /simple/?a=1 without credentials')
   expect(await fetched(`http://127.0.0.1:${port}/x`, 'POST')).toBe('200 POST /x without credentials')
@@ -113,13 +113,13 @@ it('passes plain requests on in the same way, without what is for the proxy', as
     expect(await fetched(path), path).toMatch(/^403 .* is not an allowed registry of this host/)
 })
 
-it("goes by the operator's own proxy, with its credentials", async () => {
+it("forwards through the operator's own proxy, with its credentials", async () => {
   expect(await tunnelled('far.example:443', chained)).toBe('word')
   expect(seen).toEqual([`far.example:443 Basic ${Buffer.from('me:p@ss').toString('base64')}`])
   expect(await tunnelled('gone.example:443', chained)).toBe(502)
 })
 
-it('says so when what is allowed does not answer', async () => {
+it('reports an allowed host that does not respond', async () => {
   const port = portOf(plain)
   await new Promise((resolve) => plain.close(resolve))
   expect(await tunnelled(`127.0.0.1:${port}`)).toBe(502)

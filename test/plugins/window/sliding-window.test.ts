@@ -33,7 +33,7 @@ describe('a sliding window', () => {
     )
   })
 
-  it('does not drift: after a million numbers of very different sizes small ones count fully', () => {
+  it('does not drift: after a million numbers of very different sizes, small ones count fully', () => {
     const window = emptyWindow()
     for (let i = 0; i < 100_000; i++) {
       pushTo(window, i, i < 50_000 ? 1e15 : 0.1)
@@ -43,7 +43,7 @@ describe('a sliding window', () => {
     expect(deviation(summaryOf(window))).toBeCloseTo(0, 12)
   })
 
-  it('knows the time of its oldest number', () => {
+  it('returns the time of its oldest number', () => {
     const window = emptyWindow()
     expect(oldestAt(window)).toBeUndefined()
     expect(shiftFrom(window)).toBeUndefined()

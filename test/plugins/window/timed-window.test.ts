@@ -64,7 +64,7 @@ class Rescan {
   }
 }
 
-describe('a window over numbers with times of their own', () => {
+describe('a window over numbers with event times', () => {
   it('contains the same as a rescan in order of time, for numbers in any order, even after a restart', () => {
     fc.assert(
       fc.property(reach, steps, (given, all) => {
@@ -113,7 +113,7 @@ describe('a window over numbers with times of their own', () => {
     expect(letGo(timed, endOf(timed, 3_665_000), minute)).toEqual([1, 2])
   })
 
-  it('continues from a window whose numbers had the time at which they came', () => {
+  it('continues from a saved window that recorded arrival times', () => {
     const { window } = timedWindow()
     expect(timedWindow(window)).toEqual({ window, newest: null, came: 0, late: 0 })
   })

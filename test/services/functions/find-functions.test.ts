@@ -56,7 +56,7 @@ describe('a list', () => {
     expect(await listed(FLEET, query)).toEqual(shown)
   })
 
-  it('is what one finds by looking at each in turn', async () => {
+  it('equals a filter over each record', async () => {
     const flag = fc.constantFrom(undefined, true, false)
     const part = fc.nat({ max: 2 })
     const record = fc

@@ -36,7 +36,7 @@ async function modelsOf(versions: readonly string[], served?: string) {
 
 const id = (version: string) => ({ type: 'models', name: 'm', version }) as const
 
-describe('a version that has answered', () => {
+describe('serving after a successful check: %s', () => {
   it.each<[string, readonly string[], string | undefined, string, string | undefined]>([
     ['the first one', ['1.0.0'], undefined, '1.0.0', '1.0.0'],
     ['a newer one', ['1.0.0 x', '1.0.1'], '1.0.0', '1.0.1', '1.0.1'],
@@ -59,7 +59,7 @@ describe('a version that has answered', () => {
   })
 })
 
-describe('a version that is gone', () => {
+describe('a version that was removed', () => {
   it.each<[string, readonly string[], string | undefined, string, string | undefined]>([
     ['leaves its place to the best of the others', ['1.0.0 x'], '1.0.1', '1.0.1', '1.0.0'],
     ['leaves it empty without one that has answered', ['1.0.0 failed'], '1.0.1', '1.0.1', undefined],

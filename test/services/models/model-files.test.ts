@@ -14,7 +14,7 @@ describe('the zip of a model', () => {
     ['xgboost', ['model.bst']],
     ['pytorch', ['model.pt']],
     ['tensorflow', ['saved_model.pb', 'variables/variables.index', 'assets/words.txt', 'fingerprint.pb']],
-  ] as const)('of %s has its files', async (framework, paths) => {
+  ] as const)('of %s contains its files', async (framework, paths) => {
     const files = await readZip(
       framework,
       zipOf({ 'variables/': '', ...Object.fromEntries(paths.map((path) => [path, path])) }),
@@ -46,12 +46,12 @@ describe('the zip of a model', () => {
     ['that unpacks to too much', one({ saidSize: 300_000_000 }), /unpacks to more than 209715200/],
     ['with too many entries', zipOf(Object.fromEntries(folders) as Record<string, string>), /1000 entries/],
     ['that is too large', new Uint8Array(52_428_801), /larger than/],
-  ])('%s is refused', async (_title, zip, message, framework = 'xgboost') => {
+  ])('%s is rejected', async (_title, zip, message, framework = 'xgboost') => {
     const code = /more than|1000 entries|larger/.test(message.source) ? 'TOO_LARGE' : 'VALIDATION'
     await expect(readZip(framework, zip)).rejects.toMatchObject(refusal(code, message))
   })
 
-  it('is read against its own sizes: a bomb of 100 MB that says so is unpacked no further than it said', async () => {
+  it('is checked against its declared sizes: a bomb of 100 MB is unpacked no further than it declares', async () => {
     const bomb = new Uint8Array(100_000_000)
     expect((await readZip('xgboost', one({ content: bomb }))).get('model.bst')).toHaveLength(bomb.length)
     const lying = readZip('xgboost', one({ content: bomb, saidSize: 1_000 }))

@@ -17,7 +17,7 @@ function started(key = 1, storage = openMemory(), tenant = 'acme') {
 
 const VALUE = 'sesame-7411'
 
-it('returns values to the host, and names to who asks', async () => {
+it('returns values to the host, and only names to API callers', async () => {
   const { vault, api } = started()
   expect(await api.put('TOKEN', VALUE)).toEqual({
     created: true,
@@ -45,7 +45,7 @@ it('returns values to the host, and names to who asks', async () => {
   await expect(api.remove('TOKEN')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-it('has another revision whenever a value is given, the same one too', async () => {
+it('changes its revision at each write, also of an equal value', async () => {
   const { vault, api } = started()
   const revisions: string[] = []
   const note = async () => revisions.push((await vault.open(['A', 'B'])).revision)
@@ -65,7 +65,7 @@ it('has another revision whenever a value is given, the same one too', async () 
 })
 
 // Holds VAULT-2
-it('stores no value, and opens none with another key', async () => {
+it('stores no plain value, and cannot open a value with another key', async () => {
   const { api, storage } = started()
   await api.put('TOKEN', VALUE)
   const stored = await storage.tenant('acme').collection({ name: 'vault', version: 1, fields: {} }).get('TOKEN')
@@ -78,7 +78,7 @@ it('stores no value, and opens none with another key', async () => {
 })
 
 // Holds VAULT-3
-it('opens only its own secrets, not even one that was moved in the store', async () => {
+it('opens only secrets of its own tenant, not even one that was moved in the store', async () => {
   const { api, storage } = started()
   const { vault, api: theirs } = started(1, storage, 'umbrella')
   await api.put('TOKEN', VALUE)
@@ -102,7 +102,7 @@ it.each<[string, string, unknown, RegExp]>([
   ['with a NUL', 'A', `${VALUE}\0`, /has a NUL/],
   ['with a name of blanks', 'a b', VALUE, /\/name <- must be/],
   ['with a name that begins with a digit', '1A', VALUE, /\/name <- must be/],
-])('rejects one %s, and does not repeat it', async (_title, name, value, problem) => {
+])('rejects a secret %s, without repeating its value', async (_title, name, value, problem) => {
   const { api } = started()
   const refused = api.put(name, value as string)
   await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })

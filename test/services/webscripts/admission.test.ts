@@ -77,7 +77,7 @@ describe('a private webscript', () => {
 describe('a public webscript', () => {
   const open = { ...script, isPrivate: false }
 
-  it('accepts every call, and checks a key only when it is shown', async () => {
+  it('accepts every call, and checks a key only if one is sent', async () => {
     for (const shown of [{}, { secret: 'x' }, { authorization: `hmac-sha256 ${SECRET}` }]) {
       expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
     }
@@ -97,7 +97,7 @@ describe('a public webscript', () => {
     ['a secret of a webscript', `hmac-sha256 ${SECRET}`, false],
     ['another scheme', 'Digest username="acme"', false],
   ])(
-    'that is shown %s, %s: it is kept from the webscript: %s',
+    'called with %s, %s: withheld from the webscript: %s',
     async (_, authorization, isHeaderOurs, isOwner = false) => {
       const shown = { authorization, address: '::1' }
       const checkPair = async (key: string) => {

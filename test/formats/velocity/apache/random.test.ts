@@ -10,7 +10,7 @@ const CASES = 400
 const { FC_SEED, FC_RUNS } = process.env
 
 describe.skipIf(!hasJudge())('random templates', () => {
-  it.each(VERSIONS)('print what Velocity %s prints', (version) => {
+  it.each(VERSIONS)('print the output of Velocity %s', (version) => {
     const seed = FC_SEED === undefined ? undefined : Number(FC_SEED)
     const templates = fc.sample(randomTemplates, {
       numRuns: Number(FC_RUNS ?? CASES),

@@ -17,7 +17,7 @@ async function outcomeOf(reason: Error, attemptsMade: number, isFinal: boolean):
   return [await attempt.catch((thrown: unknown) => thrown), failed]
 }
 
-describe('an attempt that fails', () => {
+describe('a failed attempt', () => {
   it.each<[string, Error, number, boolean, readonly unknown[]]>([
     ['is followed by another one', other, 0, false, [other, []]],
     ['is the last of ten', other, ATTEMPTS - 1, false, [{ kind: 'completed' }, ['no room for it']]],

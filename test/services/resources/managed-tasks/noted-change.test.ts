@@ -20,7 +20,7 @@ const type = (kind: string, own: Record<string, Json> = {}, oldValues?: Record<s
 const tasks = { kind: 'resource', id: 'r', tasks: true, nodes: false }
 const nodes = { kind: 'resource', id: 'r', tasks: false, nodes: true }
 
-describe('what a change means for tasks', () => {
+describe('the effect of a change on tasks', () => {
   it.each<[string, Json, unknown]>([
     ['a resource that comes with a type', resource('create', { resourceTypeId: 't' }), tasks],
     ['a resource that comes without', resource('create'), undefined],

@@ -126,7 +126,7 @@ describe('a fix', () => {
     expect(ofBody(document).flatMap(({ fix = [] }) => fix)).toEqual([])
   })
 
-  it('goes with its issue to another place', () => {
+  it('moves with its issue to another path', () => {
     const issue: Issue = { type: 'FIELD', severity: 'ERROR', path: '/a', message: 'is unknown' }
     const moved = movedTo({ ...issue, fix: [renaming('b/c')('/a'), removing('/a')] }, '/graph/x/a')
     expect([moved.path, moved.fix]).toEqual([
