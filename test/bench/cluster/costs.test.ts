@@ -51,17 +51,17 @@ const samples = [
 ]
 
 describe('costs of a cluster', () => {
-  it('are found without upkeep, and apart for messages, transactions and handing on', () => {
+  it('are computed without upkeep, separately for messages, transactions and forwarding', () => {
     const found = costsOf(samples)
     expect(JSON.parse(JSON.stringify(found, rounded))).toEqual(COSTS)
   })
 
-  it('tell what an owner saves when its messages come from another host', () => {
+  it('include the saving of an owner whose messages come from another host', () => {
     const cheaper = [samples[0], sampleOf(2, [loadOf('owner', 2, 8_000, 400), loadOf('handed', 2, 6_000, 300, -30)])]
     expect(Math.round(costsOf(cheaper.filter((one) => one !== undefined)).handed)).toBe(-30)
   })
 
-  it('want messages that were handed on', () => {
+  it('require samples with forwarded messages', () => {
     expect(() => costsOf(samples.slice(0, 1))).toThrow('handed on')
   })
 
@@ -76,7 +76,7 @@ describe('costs of a cluster', () => {
     expect(lineThrough(points)).toEqual(wanted)
   })
 
-  it('want loads of which transactions had more and fewer messages', () => {
+  it('require loads with different numbers of messages per transaction', () => {
     const point = { share: 0.1, cost: 50, messages: 10 }
     expect(() => lineThrough([point, point])).toThrow('one share')
   })

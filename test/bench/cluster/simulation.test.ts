@@ -29,18 +29,18 @@ function simulate(costs: Partial<ClusterCosts>, more: Partial<SimulatedCluster> 
 const near = (wanted: number, found: number): boolean => Math.abs(found / wanted - 1) < 0.05
 
 describe('a simulated cluster', () => {
-  it('of a host that alone has work takes as many messages as that has time for', () => {
+  it('is limited by the time of its host, if only the host has costs', () => {
     const { perSecond, busy } = simulate({ host: { message: 500, transaction: 0 } })
     expect([near(2_000, perSecond), near(1, busy.hosts)], `${perSecond}`).toEqual([true, true])
   })
 
-  it('of more hosts takes as many times more while nothing else has work', () => {
+  it('scales with the number of hosts, if only hosts have costs', () => {
     const host = { message: 500, transaction: 0 }
     const { perSecond } = simulate({ host }, { hosts: 4 })
     expect(near(8_000, perSecond), `${perSecond}`).toBe(true)
   })
 
-  it('takes what the cores of the database have time for, however many hosts there are', () => {
+  it('is limited by the cores of the database, for any number of hosts', () => {
     const server = { message: 1_000, transaction: 0 }
     for (const cores of [1, 2]) {
       const { perSecond, busy } = simulate({ server }, { hosts: 6, window: 4, machines: { kind: 'apart', cores } })
@@ -48,14 +48,14 @@ describe('a simulated cluster', () => {
     }
   })
 
-  it('costs hosts what is handed on: all but the share that comes to its owner', () => {
+  it('pays for forwarding all messages but the share of their owner', () => {
     const costs = { host: { message: 200, transaction: 0 }, handing: 100, handed: 50 }
     const { perSecond, busy } = simulate(costs, { hosts: 4, knowsOwner: false, window: 64 })
     const each = 200 + (3 / 4) * (100 + 50)
     expect([busy.hosts > 0.9, near((4 * busy.hosts * 1e6) / each, perSecond)], `${perSecond}`).toEqual([true, true])
   })
 
-  it('has a transaction of more messages when more are under way', () => {
+  it('has more messages per transaction when more are in flight', () => {
     const costs = { host: { message: 20, transaction: 100 }, server: { message: 10, transaction: 500 } }
     const shares = [1, 8, 64].map((window) => simulate(costs, { window }).transactionsPerMessage)
     // a message alone is stored in three
@@ -64,14 +64,14 @@ describe('a simulated cluster', () => {
     expect(shares[2]).toBeLessThan(0.2)
   })
 
-  it('with one message under way has the next one wait for what the task takes of the one before', () => {
+  it('with one message in flight waits for the transactions of the previous one', () => {
     const { perSecond, transactionsPerMessage } = simulate({}, { window: 1, networkMs: 1, flushMs: 4 })
     // two transactions, each with two round trips to the database and a flush
     expect(near(1_000 / (2 * (4 + 4)), perSecond), `${perSecond}`).toBe(true)
     expect(transactionsPerMessage).toBeCloseTo(3, 1)
   })
 
-  it('on cores that all share takes what they have time for together', () => {
+  it('on shared cores is limited by their total time', () => {
     const costs = { host: { message: 100, transaction: 0 }, server: { message: 60, transaction: 0 }, sender: 40 }
     for (const hosts of [2, 4]) {
       const { perSecond } = simulate(costs, { hosts, machines: { kind: 'shared', cores: 2 } })
@@ -79,13 +79,13 @@ describe('a simulated cluster', () => {
     }
   })
 
-  it('takes fewer messages while hosts look after themselves', () => {
+  it('processes fewer messages during upkeep of its hosts', () => {
     const host = { message: 500, transaction: 0 }
     const { perSecond } = simulate({ host, upkeep: { host: 250_000, server: 0 } })
     expect(near(1_500, perSecond), `${perSecond}`).toBe(true)
   })
 
-  it('comes to the same from the same seed', () => {
+  it('is deterministic by seed', () => {
     const costs = { host: { message: 100, transaction: 50 }, server: { message: 60, transaction: 100 }, handing: 80 }
     const run = (seed: number) => simulate(costs, { hosts: 3, knowsOwner: false, seed })
     expect(run(7)).toEqual(run(7))

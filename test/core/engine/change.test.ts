@@ -178,7 +178,7 @@ describe('work in progress', () => {
     await t.engine.settled()
   })
 
-  it('drops inputs that wait for a node that no longer exists, and counts them', async () => {
+  it('drops inputs for a node that no longer exists, and counts them', async () => {
     const t = await live(slow())
     t.send({ b: 'On' })
     t.task.run('b')
@@ -208,7 +208,7 @@ describe('clocks', () => {
   })
 })
 
-describe('a changed task', () => {
+describe('a task to change', () => {
   it('must be running, and continues when its change is rejected', async () => {
     const t = await live(pair())
     t.send({ a: 'On' })

@@ -88,7 +88,7 @@ describe('the history of a task', () => {
     await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('the history limits are 0 events per task')
   })
 
-  it('reports single events without the details of each message', async () => {
+  it('reports single events without details of each message', async () => {
     const { engine, send } = await engineOf(1, { detail: false, history: { perTask: 500 } })
     send(MESSAGES)
     const types = new Set(engine.history('t0').events.map(({ type }) => type))
@@ -96,7 +96,7 @@ describe('the history of a task', () => {
     await engine.close()
   })
 
-  it('forgets the tasks without events for the longest time when it is full', async () => {
+  it('drops the least recently active tasks when it is full', async () => {
     const { engine } = await engineOf(0, { history: { perTask: 10, inAll: 100 }, latency: () => 0 })
     for (let i = 0; i < 40; i++) {
       await engine.start({ ...rule(15), task: { resource: `r${i}` } }, { id: `t${i}` })

@@ -36,8 +36,8 @@ function journaled(mayCall?: () => boolean) {
   return { engine, plugs, touched, opened, answers, clock }
 }
 
-describe('a run with a number of its host', () => {
-  it('has that number in the ids of its effects, and the resources it was given', async () => {
+describe('a run with a number from its host', () => {
+  it('has that number in the ids of its effects, and the given resources', async () => {
     const { engine, plugs } = journaled()
     const task = await engine.begin(OF, BEGIN)
     expect(task.info()).toMatchObject({ name: 'boiler', createTime: 5, startTime: 10, resourceIds: ['r'] })
@@ -53,7 +53,7 @@ describe('a run with a number of its host', () => {
     expect(engine.tasks.size).toBe(0)
   })
 
-  it('continues with its original rule, whatever rule was saved', async () => {
+  it('continues with the rule from its host, for any saved rule', async () => {
     const { engine } = journaled()
     const before = await engine.begin(OF, BEGIN)
     engine.receive({ resource: 'r', s: 'On' })

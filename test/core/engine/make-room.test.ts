@@ -53,7 +53,7 @@ describe('room for an input', () => {
 })
 
 describe('skip', () => {
-  it('drops a message that would wait, and keeps waiting inputs', () => {
+  it('drops a message that would have to wait, and keeps waiting inputs', () => {
     const made = room('skip', 3, [tick(1)], data({ a: 1 }))
     expect([made.mayWait, made.dropped, made.waiting]).toEqual([false, [], [0]])
     expect(made.why).toBe('a message was skipped because the task was still processing an earlier one')
@@ -62,7 +62,7 @@ describe('skip', () => {
   it.each([
     ['a tick', tick(1)],
     ['a message on a channel', command({ a: 1 })],
-  ])('lets %s wait', (_, input) => {
+  ])('queues %s', (_, input) => {
     expect(room('skip', 3, [], input).mayWait).toBe(true)
   })
 })
@@ -88,7 +88,7 @@ describe('latest', () => {
     ['an older one on a channel', command({ a: 1 }), data({ a: 2 }), false],
     ['a newer one on a channel', data({ a: 1 }), command({ a: 2 }), false],
     ['a tick', tick(1), data({ a: 2 }), false],
-  ])('a newer message drops the older one: %s', (_, older, newer, isDropped) => {
+  ])('drops the older message for a newer one: %s', (_, older, newer, isDropped) => {
     const made = room('latest', 3, [older], newer)
     expect([made.mayWait, made.dropped, made.waiting]).toEqual(isDropped ? [true, [0], []] : [true, [], [0]])
   })

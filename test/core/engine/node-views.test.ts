@@ -27,7 +27,7 @@ describe('all nodes of a task', () => {
     expect(task.nodes()).toEqual(LABELS.map((label) => task.node(label)))
   })
 
-  it('have no most likely state before anything behind them is observed', async () => {
+  it('have no most likely state before any of their sources is observed', async () => {
     const engine = newEngine()
     const task = await engine.start(RULE)
     const likely = () => task.nodes().map(({ mostLikelyState }) => mostLikelyState)

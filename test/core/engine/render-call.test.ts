@@ -84,7 +84,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['a broken'])
   })
 
-  it('have the targets of all items of their loop, from the first to the last', async () => {
+  it('have the targets of all items of their loop', async () => {
     const loop = { loopDef: '[{"thing": "x"}, {"thing": "y"}]', properties: { thing: '${loop.thing}' } }
     const t = await telling([tells('loop', loop), tells('b')])
     t.send({ thing: 'y' })
@@ -101,7 +101,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['loop x'])
   })
 
-  it('fail at once with invalid properties, because their target is unknown', async () => {
+  it('fail at once with invalid properties, since their target is unknown', async () => {
     const t = await telling([tells('a', { properties: { thing, count: '${streamdata.count}' } })])
     t.send({ thing: 'x', count: 1 })
     t.send({ thing: 'x', count: 'many' })

@@ -26,7 +26,7 @@ describe('the number of a run', () => {
     expect(runs).toEqual([1, 2, 3, 4])
   })
 
-  it('is not reused under a chosen id, even when too many ids were removed to remember each', () => {
+  it('is not reused for a chosen id, even beyond the number of remembered removals', () => {
     const numbers = new RunNumbers()
     numbers.removed('a', 7)
     numbers.removed('never ran', 0)

@@ -36,7 +36,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     return { ...t, due, heldBack, answer }
   }
 
-  it('calls nothing while it works, by default', async () => {
+  it('does nothing by default', async () => {
     const t = await busy()
     expect(t.heldBack()).toEqual([
       [held, 'overlap', first, 2000],
@@ -49,7 +49,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     expect(t.due().at(-1)).toEqual([4000, 4000, 4000])
   })
 
-  it('waits for its turn with queue, and reports when it was due, when it came and when it began', async () => {
+  it('waits with overlap queue, and reports when it was due, arrived and began', async () => {
     const t = await busy('queue')
     expect(t.due()).toEqual([])
     await t.answer()
@@ -94,7 +94,7 @@ describe('a schedule that is edited', () => {
     if (seconds.length === 0) expect(t.clock.nextAt()).toBeUndefined()
   })
 
-  it('has one wake-up at most, and none when the task is stopped', async () => {
+  it('has at most one wake-up, and none when the task is stopped', async () => {
     const clock = new JumpingClock()
     const engine = createEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
     const task = (frequency: number) => rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency } })

@@ -41,7 +41,7 @@ describe.each([
   ['without', false],
   ['with', true],
 ])('calls %s a subscriber', (_, listens) => {
-  it('that triggers ran are in order, unless the node is unordered or was paused', async () => {
+  it('that triggers ran are ordered, unless the node is unordered or was paused', async () => {
     seen.length = 0
     const engine = createEngine({ plugs, scheduler: new VirtualClock(0), seed: 1 })
     if (listens) engine.events$.subscribe(() => undefined)

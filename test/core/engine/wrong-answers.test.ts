@@ -48,7 +48,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('given later is an error of its run: %s', async (_, rawData, text) => {
+  it.each(WRONG)('that arrives later is an error of its run: %s', async (_, rawData, text) => {
     const t = await live(simple)
     t.plugs.say('s', () => Promise.resolve({ state: 'On', rawData }))
     t.send({})
@@ -57,7 +57,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('as a memory is an error of its run: %s', async (_, memory, text) => {
+  it.each(WRONG)('is an error of its run as a memory: %s', async (_, memory, text) => {
     const t = await live(simple)
     t.plugs.say('s', { state: 'On', internalState: memory })
     t.send({})
@@ -72,7 +72,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('ends a row as it ends a task: %s', async (_, rawData, text) => {
+  it.each(WRONG)('has the same effect on a row as on a task: %s', async (_, rawData, text) => {
     const engine = createEngine({
       scheduler: new VirtualClock(0),
       plugs: [
@@ -112,7 +112,7 @@ describe('a thenable', () => {
       },
     }) as unknown as PlugAnswer
 
-  it('is awaited like a promise, by its first result', async () => {
+  it('is awaited like a promise, and its first result counts', async () => {
     const t = await live(simple)
     t.plugs.say('s', () => thenable('On'))
     t.plugs.say('act', () => thenable({ message: 'done' }))

@@ -4,7 +4,7 @@ import { definePlug } from '../../../src/core/plug/define.ts'
 
 const minimal = { name: 'door', version: '1.0.0', execute: () => undefined } as const
 
-describe('whether a call acts', () => {
+describe('an outside effect of a call', () => {
   it.each([
     ['an actuator that says nothing', definePlug({ ...minimal, kind: 'actuator' }), true],
     ['a sensor that says nothing', definePlug({ ...minimal, kind: 'sensor' }), false],

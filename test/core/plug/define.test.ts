@@ -53,7 +53,7 @@ describe('definePlug', () => {
     expect(plugs.map((one) => one.name)).toEqual(['typed', 'thermostat'])
   })
 
-  it('types a property of an enum as its values', () => {
+  it('types an enum property as its values', () => {
     const statistics = ['mean', 'max'] as const
     definePlug({
       ...minimal,
@@ -90,7 +90,7 @@ describe('definePlug', () => {
     expect(loose.input['any']?.format?.values).toEqual(values)
   })
 
-  it('fills what the declaration omits', () => {
+  it('fills in omitted fields', () => {
     expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
     expect(definePlug(minimal).check).toBeUndefined()
     expect(definePlug(minimal).prepare).toBeUndefined()

@@ -29,7 +29,7 @@ describe('createRegistry', () => {
     expect(registry.find(kind, name, version)?.version).toBe(expected)
   })
 
-  it('lists everything it was given, in order', () => {
+  it('lists all its plugs, in order', () => {
     expect(registry.list().map((one) => `${one.name} ${one.version}`)).toEqual([
       'dice 1.9.0',
       'dice 1.10.0',
@@ -39,14 +39,14 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('keeps its list when the array it was given changes', () => {
+  it('keeps its list when the original array changes', () => {
     const plugs = [plug('a', '1.0.0')]
     const own = createRegistry(plugs)
     plugs.push(plug('b', '1.0.0'))
     expect(own.list()).toHaveLength(1)
   })
 
-  it('names every plug that is given twice, and what was not made by definePlug', () => {
+  it('reports every duplicate plug, and objects that were not made by definePlug', () => {
     const raw = { name: 'raw', version: '1.0.0', kind: 'sensor', execute: () => undefined } as unknown as Plug
     const plugs = [
       plug('a', '1.0.0'),
@@ -93,13 +93,13 @@ describe('resolve', () => {
   })
 
   it.each(['3.0.0', '0.0.9', '1.2', '1', 'v1.2.0', '', '1.2.0-beta', '>=1.0.0'])(
-    'returns nothing for %j',
+    'returns undefined for %j',
     (version) => {
       expect(registry.resolve('sensor', 'p', version)).toBeUndefined()
     },
   )
 
-  it('returns nothing of the other kind', () => {
+  it('returns no plug of the other kind', () => {
     expect(registry.resolve('actuator', 'p', '1.0.0')).toBeUndefined()
   })
 })

@@ -43,7 +43,7 @@ describe('a firing', () => {
 })
 
 describe('firings of one instant', () => {
-  it('are equal also when they come one after the other, before a move is looked for (DIFF-2)', () => {
+  it('are matched before moves are searched (DIFF-2)', () => {
     const differences: Difference[] = []
     const matcher = new FiringMatcher(TOLERANCE, (difference) => void differences.push(difference))
     matcher.single('new', 'n', { time: 3, source: 's' })
@@ -70,7 +70,7 @@ describe('all firings', () => {
     )
   })
 
-  it('DIFF-3: move without crossing, and no further than the tolerance', () => {
+  it('DIFF-3: move without crossing, at most by the tolerance', () => {
     fc.assert(
       fc.property(times, times, fc.nat(20), (old, fresh, tolerance) => {
         const moves = matched(old, fresh, tolerance).differences.filter((one) => one.kind === 'moved')
@@ -81,7 +81,7 @@ describe('all firings', () => {
     )
   })
 
-  it('leave no two of both runs alone that are within the tolerance', () => {
+  it('leave no two unmatched firings within the tolerance', () => {
     fc.assert(
       fc.property(times, times, (old, fresh) => {
         const { differences } = matched(old, fresh)

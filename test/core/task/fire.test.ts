@@ -49,7 +49,7 @@ describe('calls of an actuator', () => {
   })
 })
 
-describe('calls with the same target', () => {
+describe('calls with one target', () => {
   /** `s` acts on what the message names; in a later stage, after `a` has fired `act`. So does `q`, for another resource. */
   const acting = rule({
     sensors: {

@@ -39,7 +39,7 @@ function needs(
   return ways.map((needs) => needs.map(({ sensor, state }) => `${sensor.label}=${sensor.states[state]}`))
 }
 
-describe('the smallest changes', () => {
+describe('the smallest changes that fire a trigger', () => {
   const choice = rule({
     sensors: { a: 'band', b: 'switch', c: 'switch' },
     relations: [gate('any', 'OR', ['b', 'On'], ['c', 'On']), gate('both', 'AND', ['a', 'In'], ['any', 'TRUE'])],
@@ -62,7 +62,7 @@ describe('the smallest changes', () => {
     expect(needs(choice, 'both', wanted, known)).toEqual(expected)
   })
 
-  it('is found for an AND of 200 sensors', () => {
+  it('are found for an AND of 200 sensors', () => {
     const labels = Array.from({ length: 200 }, (_, i) => `s${i}`)
     const wide = rule({
       sensors: Object.fromEntries(labels.map((label) => [label, 'switch'])),
@@ -115,7 +115,7 @@ describe('for any small graph', () => {
     return { size, ways: sizes.filter((one) => one === size).length }
   }
 
-  it('each change works, is as small as any, and is listed once', () => {
+  it('each change works, is minimal, and is listed once', () => {
     fc.assert(
       fc.property(
         graphs,

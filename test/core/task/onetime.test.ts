@@ -20,7 +20,7 @@ describe('a onetime task', () => {
     })
   }
 
-  it('accepts no more inputs once the work of its tick is done, and stops after its actuators', async () => {
+  it('accepts no more inputs after the work of its tick, and stops after its actuators', async () => {
     const t = await acting('act', LATER)
     await t.wait(1000)
     t.send({ s: 'On' })
@@ -45,7 +45,7 @@ describe('a onetime task', () => {
   it.each([
     ['at once', {}],
     ['after the sensor that was at work', SLOW],
-  ])('calls an actuator that paused when it is resumed, %s, and stops then', async (_, more) => {
+  ])('calls a paused actuator when it is resumed, %s, and stops after that', async (_, more) => {
     const t = await acting(PAUSED, undefined, more)
     await t.wait(1000)
     t.task.resume('act')

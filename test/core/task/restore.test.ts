@@ -7,7 +7,7 @@ const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `
 
 // Holds STEP-6
 describe('a task that is saved with work in flight', () => {
-  it('is plain JSON, and saves the same after a restore', async () => {
+  it('is plain JSON, and is saved equally after a restore', async () => {
     const t = await inTheMiddle()
     const before = saved(t)
     expect(phases(t)).toEqual([

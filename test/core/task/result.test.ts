@@ -142,7 +142,7 @@ describe('health', () => {
     expect(t.task.info().invocationCount).toBe(66)
   })
 
-  it('counts an invocation once, however many of its nodes fail, and never before the first', async () => {
+  it('counts an invocation once, for any number of failing nodes, and never before the first', async () => {
     const sensors = { s: on('switch'), x: on('switch') }
     const t = await live(rule({ sensors }), {
       script: (plugs) => ['s', 'x'].forEach((node) => plugs.say(node, new Error('broken'))),
@@ -152,7 +152,7 @@ describe('health', () => {
     expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1, dropped: 0 })
   })
 
-  it('counts the invocation that began the work for a late failure', async () => {
+  it('counts a late failure for the invocation that began the work', async () => {
     const t = await watched({}, LATER, 'On')
     t.send({})
     t.task.push('s', { state: 'On' })

@@ -71,16 +71,16 @@ describe('an attack', () => {
     spent = cpuOf(() => tried(SPENDTHRIFT))
   })
 
-  it('may do as much work as the reference, which uses the whole limit', () => {
+  it('has the same limit of work as the reference, which uses all of it', () => {
     expect(() => evaluate(SPENDTHRIFT, values)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
-  it('is one of more than a hundred', () => {
+  it('is covered by more than a hundred cases', () => {
     expect(ATTACKS.length).toBeGreaterThan(100)
   })
 
   it.each(ATTACKS.map((text) => [text.length > 80 ? `${text.slice(0, 77)}...` : text, text]))(
-    'by %s has no effect and is little work',
+    'by %s has no effect and takes little work',
     (_, text) => {
       let value: unknown
       expect(cpuOf(() => (value = tried(text)))).toBeLessThan(MOST * spent)

@@ -24,7 +24,7 @@ async function outcome(source: string, by = fence): Promise<string> {
 
 // Holds SANDBOX-1 to SANDBOX-3, METER-1 to METER-4
 describe('the sandbox of scripts', () => {
-  it.each(some(ENDLESS_SCRIPTS))('ends %s at a limit', async (source) => {
+  it.each(some(ENDLESS_SCRIPTS))('aborts %s at a limit', async (source) => {
     expect(await outcome(source)).toBe('TOO_LARGE')
   })
 
@@ -86,7 +86,7 @@ describe('the sandbox of scripts', () => {
       'async function g() { for (;;); } new Array(3e5).fill(1).forEach(() => g())',
       'for (;;) try { for (;;) "a".repeat(1e6) } catch {}',
     ]),
-  )('ends %s by its counters early', async (attack) => {
+  )('aborts %s early by its counters', async (attack) => {
     const begun = cpuMs()
     const times = () => (cpuMs() - begun) / shortSteps
     // ends what its counts do not
@@ -99,11 +99,11 @@ describe('the sandbox of scripts', () => {
     ['(async function f() { for (;;) try { await 1 } catch {} })()'],
     ['(async function f() { for (;;) try { for (;;) try { await 1 } finally { continue } } catch {} })()'],
     ['const p = Promise.resolve(1); (function f() { p.then(f); p.then(f) })()'],
-  ])('ends %s, even without a waiting caller', async (source) => {
+  ])('aborts %s, even without a waiting caller', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
-  it.each(FAILING_SCRIPTS.map((source) => [source]))('fails %s as a failure of the script', async (source) => {
+  it.each(FAILING_SCRIPTS.map((source) => [source]))('reports %s as a failure of the script', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
@@ -126,7 +126,7 @@ describe('the sandbox of scripts', () => {
     expect(names).toContain('console')
   })
 
-  it('keeps nothing from one run to the next', async () => {
+  it('keeps no state between runs', async () => {
     await run('globalThis.left = 1; Object.prototype.left = 2; Array.prototype.map = 3; return {}')
     expect(await outcome('return { left: typeof left, map: [1].map(x => x + 1) }')).toBe(
       '{"left":"undefined","map":[2]}',
@@ -134,7 +134,7 @@ describe('the sandbox of scripts', () => {
     expect(({} as Record<string, unknown>)['left']).toBeUndefined()
   })
 
-  it('has only the zone and the clock that it receives', async () => {
+  it('has only the time zone and the clock that it receives', async () => {
     expect(
       await outcome(
         'return { z: new Date(0).getTimezoneOffset(), h: new Date(0).getHours(), n: Date.now(), s: Date() }',
@@ -142,7 +142,7 @@ describe('the sandbox of scripts', () => {
     ).toBe('{"z":0,"h":0,"n":1000,"s":"1970-01-01T00:00:01.000Z"}')
   })
 
-  it('bounds what goes in, what comes out and what is logged', async () => {
+  it('limits its input, output and log', async () => {
     await expect(fence.run('return {}', { now: 0, seed: 0, text: 'a'.repeat(1_000_001) })).rejects.toMatchObject({
       code: 'TOO_LARGE',
     })
@@ -152,7 +152,7 @@ describe('the sandbox of scripts', () => {
     expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are left out, 100 are kept of one call' })
   })
 
-  it('hands on what a script logged before it failed', async () => {
+  it('returns the log of a script before its failure', async () => {
     const lines: string[] = []
     const source = 'console.log("a", [1]); console.error("b"); null.x'
     const { code } = compileScript(source)
@@ -171,7 +171,7 @@ describe('the sandbox of scripts', () => {
     expect(fine).toMatchObject({ status: 'fulfilled', value: { value: 1 } })
   })
 
-  it('stops sooner when a clock of the host reports it', async () => {
+  it('stops early when a clock of the host reports its time limit', async () => {
     let asked = 0
     const slow = new Sandbox(() => 600 * asked++)
     await expect(slow.run('for (;;);', { now: 0, seed: 0 })).rejects.toMatchObject({ code: 'TOO_LARGE' })

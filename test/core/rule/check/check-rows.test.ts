@@ -26,7 +26,7 @@ function issuesOf(type: Relation['type'], sensors: readonly Sensor[], ...rows: r
 const pair = [limit('hot', 90), limit('cold', 80)]
 
 describe('a row that can never hold', () => {
-  it('is warned of with the sensors that contradict each other', () => {
+  it('is reported with the contradicting sensors', () => {
     expect(issuesOf('AND', pair, ['Above', 'Below'])).toEqual([
       'WARNING /relations/0/combinations/0: relation "g" requires Above of "hot" and Below of "cold", which no value of "t" satisfies at once',
     ])
@@ -54,7 +54,7 @@ describe('a row that can never hold', () => {
         ['Below', 'Below', 'Above'],
       ].slice(1),
     ],
-  ])('is found: %s', (_, type, sensors, rows) => {
+  ])('is detected: %s', (_, type, sensors, rows) => {
     expect(issuesOf(type, sensors, ...rows)).toEqual([expect.stringContaining('WARNING /relations/0/combinations/')])
   })
 
@@ -94,11 +94,11 @@ describe('a row that can never hold', () => {
       ],
       ['False', 'False'],
     ],
-  ])('is not seen where there is none: %s', (_, type, sensors, row) => {
+  ])('is not reported falsely: %s', (_, type, sensors, row) => {
     expect(issuesOf(type, sensors, row)).toEqual([])
   })
 
-  it('is not seen in a sensor that a trigger runs', () => {
+  it('is not reported for a sensor that a trigger runs', () => {
     const rule: Rule = {
       sensors: [...pair],
       relations: [{ label: 'g', type: 'AND', parentLabels: ['hot', 'cold'], combinations: [['Above', 'Below']] }],
