@@ -61,7 +61,7 @@ const WINDOWS = [128, 32, 4]
  * sharing of writes
  */
 const HANDED_WINDOWS = [16]
-/** before the first load of a way, and before the others */
+/** before the first load of each kind, and before the others */
 const COLD_MS = 4_000
 const WARM_MS = 1_000
 const LOAD_MS = 3_000

@@ -21,7 +21,7 @@ const LOOKED_AT = 20_000
 const MAX_NAMES = 5
 
 process.once('message', (request: BenchRequest) => void answer(request))
-// the parent is gone
+// the parent process has ended
 process.once('disconnect', () => process.exit(0))
 
 async function answer(request: BenchRequest): Promise<void> {

@@ -44,6 +44,6 @@ process.on('message', (asked) => {
   cpu = process.cpuUsage()
   process.send?.(figures)
 })
-// the parent is gone
+// the parent process has ended
 process.on('disconnect', () => process.exit(1))
 process.channel?.unref()

@@ -93,7 +93,7 @@ export interface FollowedStream {
   readonly channel: Channel
   /** absent: all resources */
   readonly resource?: string
-  /** place of the last seen message in the partition's log; later messages are sent first */
+  /** position of the last seen message in the partition's log; later messages are sent first */
   readonly since?: LogPosition
 }
 
@@ -231,11 +231,11 @@ export interface Subscription {
   readonly signal: AbortSignal
   /** number of the last seen message; later buffered messages are sent first */
   readonly after?: number
-  /** place of the last seen message in the log; later messages are sent first */
+  /** position of the last seen message in the log; later messages are sent first */
   readonly since?: LogPosition
   /** maximum waiting messages; default 1,000 */
   readonly most?: number
-  /** what to do beyond that maximum; default `dropOldest` */
+  /** policy beyond that maximum; default `dropOldest` */
   readonly overflow?: 'dropOldest' | 'end'
 }
 

@@ -81,7 +81,8 @@ export class ConverterService implements InternalConverter {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.used(name)
-        // without a key from the client, none is used: the client could not repeat it, and storing it costs a write
+        // without a key from the client, none is generated: the client could not repeat it, and storing it costs a
+        // write
         const key = clientKey === undefined ? undefined : this.#keyOf(name, clientKey)
         const taken = { payload: () => payload, key, isSent: true }
         const ingested = this.#ingest(caller, converter, taken, () => {

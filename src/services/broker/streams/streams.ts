@@ -17,7 +17,7 @@ export class Streams implements StreamApi {
   /** partition number in the places of messages; undefined for the first partition */
   readonly #partition: number | undefined
 
-  /** `behind`: an upper bound for numbers given by other hosts. `log`: the log of this partition. */
+  /** `behind`: an upper bound for numbers issued by other hosts. `log`: the log of this partition. */
   constructor(behind: number, log: Log, partition = 0) {
     this.#log = log
     this.#partition = partition === 0 ? undefined : partition

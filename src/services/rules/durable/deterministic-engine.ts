@@ -54,11 +54,11 @@ export interface EngineSettings extends Partial<
   readonly plugs: PlugRegistry
   /** compiles a rule once for several engines */
   readonly preparer?: Preparer | undefined
-  /** called with each engine that runs live tasks, or replays what they did */
+  /** called with each engine that runs live tasks, or replays their inputs */
   readonly observed?: ((engine: CoreEngine) => void) | undefined
 }
 
-/** Settings that decide what tasks do with messages, as plain data. */
+/** Settings for the processing of messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
   'plugs' | 'ports' | 'preparer' | 'observed' | 'logger' | 'history' | 'timed' | 'generate'
