@@ -1,4 +1,7 @@
-/** A bench of a rule, in real processes that measure next to nothing: what comes out, and what is refused. No test asks how fast. */
+/**
+ * Tests the benchmark of a rule in real processes with tiny samples: its results and its rejections. Speed is not
+ * tested.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

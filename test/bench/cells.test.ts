@@ -1,4 +1,4 @@
-/** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
+/** Tests that hand-written limits, the engine and the plain reference agree, also about odd messages. */
 import { describe, expect, it } from 'vitest'
 import { engineCell, type OddEvent, oddEvents } from '../../bench/cells/engine-cell.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'

@@ -1,4 +1,7 @@
-/** The loop that is made of a rule fires what the engine fires, at the same messages; or there is none, and a reason. */
+/**
+ * Tests that the loop generated from a rule fires as the engine does, at the same messages; or that it is absent, with
+ * a reason.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
@@ -48,7 +51,7 @@ function limitsFor(rules: readonly (readonly [Rule, string])[], messages: readon
   return { limits: limitsOf(tasks, messages, generate), tasks }
 }
 
-/** By each way in which the limit can be written; undefined when there is none. */
+/** In each form of the limit; undefined when it has none. */
 function byLimits(
   rules: readonly (readonly [Rule, string])[],
   messages: readonly Message[],

@@ -1,4 +1,4 @@
-/** Verdicts about speed, on samples that are made up: none about equal code, and a real difference is found. */
+/** Tests verdicts about speed on synthetic samples: none for equal code, and real differences are detected. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareAll, estimate, failsBy, FEWEST_ROUNDS, type Compared } from '../../src/bench/statistics.ts'
@@ -26,7 +26,7 @@ class Machine {
     return Math.exp(this.#normal() * jitter) * outlier
   }
 
-  /** `slower`: by how much the second one costs more */
+  /** `slower`: factor by which the second one costs more */
   compared(rounds: number, { slower = 0, paired = true, jitter = 0.03 } = {}): Compared {
     const before: number[] = []
     const after: number[] = []

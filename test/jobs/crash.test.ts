@@ -16,7 +16,10 @@ const ITEMS = 300
 const BATCH = 10
 const first = Number(process.env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
-/** Runs the worker until it has told progress so many times. Gives how many items it had committed, and whether it ended. */
+/**
+ * Runs the worker until it has reported that much progress. Returns the number of committed items, and whether it
+ * ended.
+ */
 function live(args: readonly string[], lines: number): Promise<{ readonly done: number; readonly isOver: boolean }> {
   const child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   return new Promise((resolve, reject) => {

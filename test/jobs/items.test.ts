@@ -8,7 +8,7 @@ import { JobWorld } from './support/job-world.ts'
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => `i${i}`)
 
-/** What was asked of it: the items, with `again` for repetitions. */
+/** Items passed to the handler, with `again` for repetitions. */
 function noting(seen: string[], more: Partial<ItemHandler<string>> = {}): JobHandler {
   return itemHandler<string>({
     type: 'work',

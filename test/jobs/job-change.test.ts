@@ -1,4 +1,4 @@
-/** The table of states and what can happen in each. */
+/** Tests the table of states and their permitted changes. */
 import { describe, expect, it } from 'vitest'
 import { JOB_STATES, type Job, type JobState } from '../../src/jobs/contract.ts'
 import { changed, eventOf, MAX_STALLS, type JobChange } from '../../src/jobs/job-change.ts'
@@ -44,7 +44,7 @@ const CHANGES: { readonly [kind in JobChange['kind']]: Extract<JobChange, { kind
   cancel: { kind: 'cancel', reason: 'cancelled', ...ENDING },
 }
 
-/** What becomes of a job in each state; where a state is not named, the change is refused. */
+/** Next state of a job for each change; changes of unlisted states are rejected. */
 const TABLE: { readonly [kind in JobChange['kind']]: Partial<Record<JobState, JobState>> } = {
   promote: { delayed: 'waiting' },
   take: { waiting: 'active', prioritized: 'active' },

@@ -1,5 +1,5 @@
 /**
- * What holds of jobs whatever their handlers do, wherever hosts die, and however many of them share the store. The names
+ * Tests the guarantees of jobs for any handlers, any crashes of hosts, and any number of hosts on one store. The names
  * JOB-1 to JOB-7 are those of the contract.
  */
 import fc from 'fast-check'

@@ -118,7 +118,7 @@ describe('a lease', () => {
     const host = world.host([hand.handler()])
     await host.queue.add({ type: 'work' })
     await world.settle()
-    // another host found the lease run out, and died before it could take the job
+    // another host found the lease expired, and crashed before it could acquire the job
     const { documents } = world.host([]).queue
     const stored = await documents.jobs.get('j1')
     if (stored === undefined) throw new Error('there is no job')

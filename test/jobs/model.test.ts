@@ -1,4 +1,4 @@
-/** Jobs in a store do what the model says, step by step, for random trees and random ends. */
+/** Tests that jobs in a store match the model after each step, for random trees and random ends. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../support/arbitraries/runs.ts'

@@ -4,7 +4,7 @@ import { AppError } from '../../src/kernel/errors.ts'
 import { begun, DONE, Hand, handed } from './support/hand.ts'
 import { eventsOf, JobWorld, NOON } from './support/job-world.ts'
 
-/** A handler that is done at once, and in which order it was asked. */
+/** A handler that completes at once, and records the order of its calls. */
 function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; readonly seen: string[] } {
   const seen: string[] = []
   const run: JobHandler['run'] = ({ job }) => {
@@ -57,7 +57,7 @@ describe('a job', () => {
     const ids = ['urgent', 'b', 'late', 'c', 'a', 'urgent2']
     const priorities: Record<string, number> = { urgent: 1, late: 2, urgent2: 1 }
     const added = ids.map(async (id) => queue.adding({ type: 'work', id, priority: priorities[id] ?? 0 }))
-    // all at once, so that none is begun before the others are there
+    // all at once, so that none starts before the others exist
     const all = await Promise.all(added)
     await queue.documents.store.commit(all.flatMap(({ writes }) => writes))
     for (const one of all) queue.added(one)

@@ -1,4 +1,4 @@
-/** Runs of digits are found wherever they stand. */
+/** Tests that runs of digits are found at any position. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasDigits } from '../../src/kernel/digit-runs.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { Feed, type FeedReader } from '../../src/kernel/feed.ts'
 
-/** What waits in a reader, read until the feed has ended. */
+/** Reads the queue of a reader until the feed ends. */
 async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
   const values: T[] = []
   for await (const { value } of reader) values.push(value)

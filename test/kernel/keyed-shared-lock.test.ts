@@ -17,7 +17,7 @@ describe('a shared lock', () => {
           const outcomes = jobs.map(({ key, closes, fails, turns }, i) => {
             const weight = closes ? 1000 : 1
             const work = async (): Promise<number> => {
-              // alone, or with others that pass
+              // alone, or with other shared holders
               expect(closes ? inside[key] : Math.floor(inside[key] / 1000)).toBe(0)
               inside[key] += weight
               for (let left = turns; left > 0; left--) await Promise.resolve()

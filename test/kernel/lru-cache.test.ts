@@ -21,7 +21,7 @@ describe('a map of limited size', () => {
     fc.assert(
       fc.property(fc.nat(4), fc.array(step, { maxLength: 40 }), (most, steps) => {
         const cache = new LruCache<number, string>(most)
-        /** the keys, the one that was used last at the end */
+        /** keys, the most recently used one last */
         let uses: number[] = []
         for (const [kind, key] of steps) {
           const had = uses.includes(key)

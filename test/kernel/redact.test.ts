@@ -1,4 +1,4 @@
-/** Texts of programs without the secrets that these were given. */
+/** Tests that outputs of programs do not contain their secrets. */
 import { expect, it } from 'vitest'
 import { redacting } from '../../src/kernel/redact.ts'
 

@@ -1,4 +1,7 @@
-/** Whatever order operations end in, what follows is done in the order in which they began (REORDER-1 to REORDER-3). */
+/**
+ * Tests that operations are retired in the order in which they began, in whatever order they end (REORDER-1 to
+ * REORDER-3).
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ReorderBuffer, type Ended } from '../../src/kernel/reorder-buffer.ts'
@@ -74,14 +77,14 @@ describe('operations in flight', () => {
         let most = 0
         const buffer: ReorderBuffer<number, number> = new ReorderBuffer(async (ended) => {
           most = Math.max(most, ++underWay)
-          // a caller that retires may take only the first of them
+          // the caller may retire only the first of them
           const first = steps[ended[0]?.item ?? 0]
           for (const { item, outcome } of first?.one ? ended.slice(0, 1) : ended) {
             for (let left = steps[item]?.pause ?? 0; left > 0; left--) await turn()
             retired.push('error' in outcome ? `${buffer.oldest} failed` : `${buffer.oldest}`)
             buffer.drop(1)
           }
-          // what it does after it let go of the last takes its time too
+          // work after it dropped the last one takes time too
           if (first !== undefined && first.pause > 0) await turn()
           underWay--
         })

@@ -1,4 +1,4 @@
-/** What is known, what is a number and what is equal, for every language and plug. */
+/** Tests known values, numbers and equality, for every language and plug. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {

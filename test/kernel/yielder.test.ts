@@ -8,7 +8,7 @@ function byHand() {
   const timers = { elapsed: () => now, soon: (work: () => void) => void next.push(work) }
   const turn = async (): Promise<void> => {
     for (const work of next.splice(0)) work()
-    // what goes on does so before the next turn
+    // a resumed waiter runs before the next turn
     for (let i = 0; i < 5; i++) await Promise.resolve()
   }
   return { yielder: new Yielder(timers, 1), turn, pass: (ms: number) => (now += ms) }

@@ -3,7 +3,7 @@ import { createEngine } from '../../src/index.ts'
 import { LiveScheduler } from '../../src/platform/live-scheduler.ts'
 import { builtins } from '../../plugins/index.ts'
 
-/** One that takes a clock of ours for the machine's. */
+/** A scheduler that uses the test's clock as the machine's. */
 async function onClock() {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(1000)
   vi.resetModules()

@@ -1,4 +1,4 @@
-/** What asks a service for something, and has a state for what is there and one for what is not. */
+/** Tests plugs that query a service: their states with and without a result. */
 import { describe, expect, it } from 'vitest'
 import { getAlarmsByFilterPlug } from '../../plugins/get-alarms-by-filter/plug.ts'
 import { getChildrenPlug } from '../../plugins/get-children/plug.ts'
@@ -34,7 +34,7 @@ type Name = keyof typeof PLUGS
 const own = (properties: Record<string, unknown>, more: Call = {}): Call => ({ properties, ...more })
 const OF_TASK: Call = { taskResource: 'house' }
 
-/** Services where what is asked for does not exist. */
+/** Services in which the requested data does not exist. */
 const empty = (): PlugServices => {
   const { alarms, resources, data } = plugServices()
   return {

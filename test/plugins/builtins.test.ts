@@ -14,7 +14,7 @@ const named = createBuiltins({ services: plugServices(), outbound: { transport }
   (plug) => [`${plug.kind} ${plug.name}`, plug] as const,
 )
 
-/** The examples of a plug's properties: how its documentation says that it is called. */
+/** Examples of a plug's properties, as in its documentation. */
 function examples(plug: Plug): Record<string, unknown> {
   return Object.fromEntries(Object.entries(plug.input).map(([name, field]) => [name, field.example]))
 }
@@ -74,7 +74,7 @@ describe('the built-in plugs', () => {
     const properties = examples(plug)
     expect(checkPlug(plug, properties)).toEqual([])
     const ran = await runPlugLater(plug, { properties, message: { temperature: 21 } })
-    // what hears events has nothing to say of a message
+    // plugs that observe events have no state for a message
     const heard = plug.channel === undefined ? [] : [undefined]
     expect(plug.kind === 'sensor' ? [...plug.states, ...heard] : [undefined]).toContain(ran.state)
     if (!plug.openOutput)

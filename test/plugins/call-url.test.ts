@@ -19,7 +19,7 @@ const names: Record<string, readonly string[]> = {
   localhost: ['127.0.0.1'],
 }
 
-/** A callURL whose transport answers from a table and writes down what it was asked. */
+/** A callURL whose transport answers from a table and records its requests. */
 function outbound(answers: Record<string, Partial<OutboundResponse>>, options: CallUrlOptions = {}) {
   const asked: OutboundRequest[] = []
   const given: CallUrlOptions = {
@@ -41,7 +41,7 @@ function outbound(answers: Record<string, Partial<OutboundResponse>>, options: C
   return { asked, call, act: (properties: Record<string, unknown>) => call(properties, actuator) }
 }
 
-/** What an actuator fails with whose transport does that. */
+/** The failure of an actuator whose transport behaves so. */
 function failureOf(send: () => Promise<never>): Promise<unknown> {
   const plug = createCallUrlActuator({ transport: { resolve: async () => ['93.184.216.34'], send } })
   const properties = { url: 'https://example.com/', method: 'POST' }

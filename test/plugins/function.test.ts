@@ -23,7 +23,7 @@ const value = (formula: string) =>
   runPlug(functionSensor, { properties: { formula, threshold: 0 }, nodes, message: { t: 20 }, variables: { limit: 4 } })
     .rawData?.['formulaValue']
 
-/** The values of a formula over one value after the other, one run in so many seconds. */
+/** Results of a formula for successive values, with a run every so many seconds. */
 function series(formula: string, values: readonly unknown[], seconds = 1): unknown[] {
   let internalState: unknown
   return values.map((v, i) => {
@@ -90,7 +90,7 @@ describe('Function', () => {
     )
   })
 
-  /** Values of one message after the other, 10 s apart; `undefined`: a run on what the message before had. */
+  /** Values of successive messages, 10 s apart; `undefined`: a run without a new message. */
   function ofMessages(formula: string, messages: readonly (Record<string, unknown> | undefined)[], lateness?: string) {
     let internalState: unknown
     let message: Record<string, unknown> = {}

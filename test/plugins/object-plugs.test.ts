@@ -1,4 +1,4 @@
-/** The plugs of objects: what is heard of them, read and written. */
+/** Tests the plugs of objects: events, reads and writes. */
 import { describe, expect, it } from 'vitest'
 import { getObjectPlug } from '../../plugins/get-object/plug.ts'
 import { objectEvent } from '../../plugins/object-event/plug.ts'

@@ -48,7 +48,7 @@ describe('script', () => {
     expect(ran.rawData?.['error']).toContain(reason)
   })
 
-  /** What would end a text or a statement if it were pasted. */
+  /** Characters that would end a text or a statement if they were pasted. */
   const HOSTILE = [
     '"; throw 1; "',
     "'; throw 1; '",

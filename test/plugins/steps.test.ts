@@ -6,7 +6,7 @@ import type { Plug } from '../../src/core/plug/plug.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { runPlug } from '../support/plug-context.ts'
 
-/** Properties with which a plug says that it only compares. */
+/** Properties with which a plug declares steps. */
 const COMPARING: Readonly<Record<string, readonly ((limit: number) => Record<string, unknown>)[]>> = {
   streamingDataSensor: [(threshold) => ({ parameter: 'a', threshold })],
   condition: [
@@ -18,7 +18,7 @@ const COMPARING: Readonly<Record<string, readonly ((limit: number) => Record<str
   ],
 }
 
-/** What a message can hold: a larger one is unknown. */
+/** Numbers that a message can contain: larger ones are unknown. */
 const exact = fc.oneof(
   fc.double({ noNaN: true, min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
   fc.integer({ min: -3, max: 3 }),

@@ -1,4 +1,4 @@
-/** What the built-in plugs say that their calls touch: calls of one task on one thing are made in their order. */
+/** Tests the targets that built-in plugs declare: calls of one task on one target run in order. */
 import { describe, expect, it } from 'vitest'
 import { createComposite } from '../../plugins/composite/plug.ts'
 import { createBuiltins } from '../../plugins/index.ts'
@@ -10,7 +10,7 @@ import type { Plug, TouchContext } from '../../src/core/plug/plug.ts'
 const plugs = createBuiltins()
 const acting = plugs.filter(({ acts }) => acts !== false)
 
-/** Calls of these are in order with those of their own node alone, because: */
+/** Reasons why calls of these plugs are ordered only by their own node. */
 const NODE_ALONE: Readonly<Record<string, string>> = {
   'sensor callURL': 'whether two addresses are one thing is known at the other end alone',
   'actuator callURL': 'whether two addresses are one thing is known at the other end alone',

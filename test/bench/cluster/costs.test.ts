@@ -1,4 +1,4 @@
-/** What a message and a transaction cost is found again in loads that were made of known costs. */
+/** Tests that known costs of messages and transactions are recovered from loads built with them. */
 import { describe, expect, it } from 'vitest'
 import { costsOf, lineThrough } from '../../../bench/cluster/simulation.ts'
 import type { SpreadLoad, SpreadSample } from '../../../bench/samples/spread.ts'
@@ -42,7 +42,7 @@ function sampleOf(hosts: number, loads: readonly SpreadLoad[]): SpreadSample {
   return { hosts, loads, idle: { host: upkeep.host, server: upkeep.server * hosts }, flushMs: 1 }
 }
 
-/** Least squares come near whole numbers. */
+/** Least squares come close to whole numbers. */
 const rounded = (_key: string, value: unknown): unknown => (typeof value === 'number' ? Math.round(value) : value)
 
 const samples = [

@@ -1,4 +1,4 @@
-/** Throughput of simulated clusters, where it can be said without a simulation. */
+/** Tests the throughput of simulated clusters where it can be computed without a simulation. */
 import { describe, expect, it } from 'vitest'
 import { type ClusterCosts, simulateCluster, type SimulatedCluster } from '../../../bench/cluster/simulation.ts'
 
@@ -25,7 +25,7 @@ function simulate(costs: Partial<ClusterCosts>, more: Partial<SimulatedCluster> 
   })
 }
 
-/** within five percent: work takes random times */
+/** within five percent, since service times are random */
 const near = (wanted: number, found: number): boolean => Math.abs(found / wanted - 1) < 0.05
 
 describe('a simulated cluster', () => {
@@ -58,7 +58,7 @@ describe('a simulated cluster', () => {
   it('has more messages per transaction when more are in flight', () => {
     const costs = { host: { message: 20, transaction: 100 }, server: { message: 10, transaction: 500 } }
     const shares = [1, 8, 64].map((window) => simulate(costs, { window }).transactionsPerMessage)
-    // a message alone is stored in three
+    // a single message is stored in three transactions
     expect(shares[0]).toBeCloseTo(3, 1)
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
     expect(shares[2]).toBeLessThan(0.2)

@@ -6,7 +6,7 @@ import { LATER } from '../../support/scripted-plugs.ts'
 
 type Parts = Parameters<typeof rule>[0]
 
-/** Two sensors, each with an actuator of its own that cools down, and a relation of both. */
+/** Two sensors, each with its own actuator with a cool-down, and a relation of both. */
 function pair(task: TaskSettings = {}, b: Partial<Sensor> = {}, more: Parts = {}): Rule {
   return rule({
     sensors: { a: on('switch', { evictionTime: 1000 }), b: on('switch', b) },
@@ -85,7 +85,7 @@ describe('a change of a node', () => {
     expect(t.task.save().state.gates).toEqual({ both: {} })
     t.to(20)
     t.send({ b: 'On' })
-    // Cooling down for its own trigger, and what was unknown has become true for the relation.
+    // In cool-down for its own trigger; for the relation, unknown has become true.
     expect(t.fired()).toEqual(['20 second'])
     expect(t.plugs.callsOf('b').at(-1)?.properties).toEqual({ value: 3 })
   })

@@ -1,4 +1,4 @@
-/** Sensors that hear a channel, and the count of rules that led to a call. */
+/** Tests sensors that observe a channel, and the hop count of calls. */
 import { describe, expect, it } from 'vitest'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import { expectRow } from '../../support/row-of.ts'
@@ -19,7 +19,7 @@ import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const ALARM = { channel: 'alarm' } as const
 
-/** What plugs saw, as short lines. */
+/** Values that plugs read, as short lines. */
 class Seen {
   readonly lines: string[] = []
   later: (() => void)[] = []
@@ -240,7 +240,7 @@ describe('the hops of a message', () => {
     expect(seen.take()).toEqual(['d level 1 at 0 of {level}, hops 3', 'act level 1 at 0 of {level}, hops 3'])
     send(engine, 2)
     expect(seen.take()).toEqual(['d level 2 at 0 of {level}, hops 0'])
-    // Calls of one actuator are made one after the other.
+    // Calls of one actuator run one after the other.
     seen.later.shift()?.()
     await promisesSettled()
     expect(seen.take()).toEqual(['act level 2 at 0 of {level}, hops 0'])

@@ -1,4 +1,4 @@
-/** Who hears of which events: by type, by task, one by one or those of one input together. */
+/** Tests which subscribers receive which events: by type, by task, singly or in batches. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
@@ -13,7 +13,7 @@ const RULE: Rule = {
 
 const MESSAGE = ['data', 'result', 'state', 'fired', 'result']
 
-/** Two tasks that have taken two messages each. */
+/** Two tasks that have processed two messages each. */
 async function running() {
   const reported: string[] = []
   const order: string[] = []

@@ -146,7 +146,7 @@ describe('a result of a call ahead', () => {
     const first = task.execution(1)
     task.settle(1, 1, { ...NOTHING, state: 1 })
     expect(first?.isInFlight).toBe(false)
-    // the second message is at hand, its call began ahead; its limit runs out, and it is called again
+    // the second message is current and its call began ahead; after its time limit, it is called again
     clock.advanceTo(6500)
     expect(task.execution(2)).toMatchObject({ phase: 'called', attempt: 1 })
     task.settleAhead(1, 's', { ...NOTHING, state: 1 })

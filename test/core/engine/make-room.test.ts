@@ -17,9 +17,9 @@ function tick(scheduledAt: number): LaneInput {
   return { kind: 'tick', nodes: [null], scheduledAt }
 }
 
-/** Has inputs wait, then makes room for another; which go and which stay, by their place. */
+/** Queues inputs, then makes room for another; returns the positions of the dropped and the kept ones. */
 function room(whenBusy: TaskSettings['whenBusy'], maxWaiting: number, inputs: readonly LaneInput[], input: LaneInput) {
-  // What waits does not look at nodes.
+  // The queue does not look at nodes.
   const state = new TaskState({ sensors: [], gates: [], actuators: [] }, 1)
   for (const [i, one] of inputs.entries()) state.wait(i, one)
   const model = { settings: { whenBusy }, maxWaiting } as unknown as TaskModel

@@ -1,4 +1,4 @@
-/** `META.$.<key>`: metadata of the node's resource, of the task's when it has none of its own, in every property. */
+/** Tests `META.$.<key>` in every property: metadata of the node's resource, or of the task's when the node has none. */
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import type { NodeView } from '../../../src/core/engine/api.ts'

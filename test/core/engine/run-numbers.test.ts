@@ -16,7 +16,7 @@ describe('the number of a run', () => {
     await engine.start('mine')
     await engine.remove('mine', { force: true })
     await engine.start(simple(), { id: 'mine' })
-    // what was saved goes on where it was, and its next run is a new one
+    // the saved run continues at its position, and its next run is a new one
     await engine.remove('mine', { force: true })
     const again = await engine.restore(first)
     expect(again.save().state.run).toBe(1)

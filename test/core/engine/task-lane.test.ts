@@ -7,7 +7,7 @@ import { sensorPlug } from '../../support/make-plug.ts'
 
 const SLOW = rule({ sensors: { s: on('late') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
-/** Answers the open calls of a node until none is open any more. */
+/** Answers the open calls of a node until none are left. */
 async function answerAll(t: Live, node: string, state: string): Promise<void> {
   while (t.plugs.openCalls(node) > 0) {
     t.plugs.settle(node, state)

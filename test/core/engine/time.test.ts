@@ -10,7 +10,7 @@ import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const everySecond: TaskSettings = { type: 'periodic', frequency: 1000 }
 
-// `held`: who is named when a tick is held back; `first`: the time of the tick that finds nothing at work
+// `held`: the node named when a tick is held back; `first`: the time of the first tick without work in progress
 describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSettings]>([
   ['a task', { held: TASK_ID, first: 0 }, {}, everySecond],
   ['a task by cron', { held: TASK_ID, first: 1000 }, {}, { type: 'scheduled', cron: '* * * * * ?' }],

@@ -7,7 +7,7 @@ import type { TimerKind } from '../../../src/core/task/input.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { JumpingClock } from '../../support/jumping-clock.ts'
 
-/** An owner whose things are due when the test says; it writes down what fires. */
+/** An owner whose timers are due when the test decides; it records what fires. */
 class Owner implements TimerOwner {
   readonly order: number
   firstTimer = NO_TIMER

@@ -1,4 +1,4 @@
-/** Which calls tell services that their ids do not say what they come after. */
+/** Tests which calls inform services that their ids have no position. */
 import { describe, expect, it } from 'vitest'
 import { createEngine, VirtualClock, type Rule } from '../../../src/index.ts'
 import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'

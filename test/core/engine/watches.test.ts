@@ -1,4 +1,4 @@
-/** What is told while tasks go their short way: rare things of all, everything of one, counts. */
+/** Tests the reports of tasks on the fast path: lifecycle events of all, all events of one, and counts. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'

@@ -1,4 +1,4 @@
-/** Answers that are not plain JSON end where they come, and leave the task as it was. */
+/** Tests that results other than plain JSON are rejected on arrival, and leave the task unchanged. */
 import { describe, expect, it } from 'vitest'
 import type { PlugAnswer } from '../../../src/core/plug/plug.ts'
 import { createEngine, VirtualClock } from '../../../src/index.ts'
@@ -103,7 +103,7 @@ describe('a result that is not plain JSON', () => {
 })
 
 describe('a thenable', () => {
-  /** A promise that is not the language's own: it calls back at once and again, and returns nothing. */
+  /** A foreign promise: it calls back synchronously, several times, and returns nothing. */
   const thenable = (answer: PlugAnswer) =>
     ({
       then(fulfil: (given: unknown) => void) {

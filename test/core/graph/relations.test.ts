@@ -87,7 +87,7 @@ describe('any gate', () => {
       observed: parents.map((size, i) => (seen[i] === null ? UNKNOWN : (seen[i] ?? 0) % size)),
     }))
 
-  /** What the relation means for parents that are all known. */
+  /** Meaning of the relation for fully known parents. */
   function meaning(type: RelationType, rows: readonly (readonly number[])[], full: readonly number[]): boolean {
     if (type === 'GENERAL') return rows.some((row) => row.join() === full.join())
     const same = full.map((state, i) => state === rows[0]?.[i])

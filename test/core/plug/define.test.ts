@@ -5,7 +5,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 
 const minimal = { name: 'thermostat', version: '1.0.0', kind: 'sensor', execute: () => undefined } as const
 
-/** The error that a declaration of unchecked shape leads to. */
+/** Returns the error of a declaration of unchecked shape. */
 function refusal(declaration: unknown): AppError {
   try {
     definePlug(declaration as PlugDefinition)
@@ -37,7 +37,7 @@ describe('definePlug', () => {
         const parts: readonly unknown[] = context.properties.parts
         // @ts-expect-error an optional property without a default may be absent
         const absent: string = context.properties.note
-        // @ts-expect-error only declared properties are there
+        // @ts-expect-error only declared properties exist
         const other: unknown = context.properties.other
         const prepared: number = context.prepared.limit
         return [limit, unit, note, parts, absent, other, prepared].length > 0 ? 'Hot' : { state: 'Cold' }

@@ -98,7 +98,7 @@ describe('overriddenAt', () => {
     return fc.oneof(values, fc.array(values, { maxLength: 3 }))
   }
 
-  /** every place that an override can reach */
+  /** every path that an override can change */
   const places = ['/sensors/0', '/sensors/1', '/actuators/0', '/actuators/1'].flatMap((node) =>
     ['sequence', 'resource', 'version', 'properties/k', 'properties/l'].map((field) => `${node}/${field}`),
   )

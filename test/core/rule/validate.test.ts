@@ -10,7 +10,7 @@ import { growth } from '../../support/cpu-time.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 type Path = readonly (string | number)[]
 
-/** The good rule with one value put in (undefined: taken out) at a path. */
+/** A valid rule with one value set (undefined: removed) at a path. */
 function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
   const rule: unknown = goodRule()
   for (const [path, value] of changes) {
@@ -24,7 +24,7 @@ function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
   return rule
 }
 
-/** The same, each change as `/path = JSON`: without a value its place is taken out, `-` is the place behind a list. */
+/** The same, each change as `/path = JSON`: without a value the path is removed; `-` appends to a list. */
 function changedBy(changes: string): unknown {
   const each = changes.split(/; (?=\/)/).map((change): [Path, unknown] => {
     const [path = '', json = ''] = change.split(/ = ?(.*)/s)
@@ -678,7 +678,7 @@ describe('laws', () => {
         put(next, change)
         input = next
       } catch {
-        // an earlier change took the place away
+        // an earlier change removed the path
       }
     }
     return input

@@ -123,7 +123,7 @@ describe("unix's five fields", () => {
       fc.property(fields, start, (parts, second) => {
         const expression = parts.join(' ')
         const peer = peerOf(expression, second)
-        // cron-parser refuses lists that say a value twice
+        // cron-parser rejects lists with duplicate values
         fc.pre(peer !== undefined)
         const expected = Array.from({ length: 4 }, () => isoLocal(peer.next().getTime()))
         expect(times(expression, 4, second * 1000)).toEqual(expected)

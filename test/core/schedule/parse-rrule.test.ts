@@ -262,7 +262,7 @@ describe('a rule agrees with the package rrule', () => {
     BYMINUTE: some(fc.integer({ min: 0, max: 59 })),
     BYSECOND: some(fc.integer({ min: 0, max: 59 })),
   }
-  // rrule wants both of MO and 2MO where RFC 5545 wants either, so no list has both kinds
+  // rrule requires both MO and 2MO where RFC 5545 requires either, so no list mixes the two kinds
   const ordinal = fc.tuple(fc.constantFrom('1', '2', '-1', '-2'), weekday).map(([nth, day]) => nth + day)
   const rule = fc.oneof(
     fc.record({
@@ -292,7 +292,7 @@ describe('a rule agrees with the package rrule', () => {
       BYMINUTE: common.BYMINUTE,
       BYSECOND: common.BYSECOND,
     }),
-    // without BYMINUTE: rrule never comes back from one that its interval does not meet
+    // without BYMINUTE: rrule never returns for a rule whose interval never matches
     fc.record({ FREQ: fc.constant('MINUTELY'), BYDAY: some(weekday), BYSECOND: common.BYSECOND }),
   )
   const start = fc.integer({ min: Date.UTC(1998, 0) / 1000, max: Date.UTC(2030, 0) / 1000 })

@@ -7,7 +7,7 @@ import type { Schedule, ScheduleSettings } from '../../../src/core/schedule/sche
 
 const START = Date.UTC(2026, 0, 1, 0, 0, 7)
 
-/** Settings as they come from outside, where no type holds. */
+/** Settings as external input, where types do not hold. */
 function parse(settings: Record<string, unknown>): Schedule {
   return parseSchedule({ start: START, ...settings } as unknown as ScheduleSettings)
 }

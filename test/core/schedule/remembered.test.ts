@@ -8,7 +8,7 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 const SECOND = 1000
 
-/** Tells how often it was asked. */
+/** Counts its queries. */
 function counted(schedule: Schedule): Schedule & { asked: number } {
   const counting = {
     key: schedule.key,

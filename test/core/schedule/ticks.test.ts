@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const minutely = parseSchedule({ type: 'scheduled', cron: '0 * * * * ?', start: 0 })
 
-/** A wall clock over timers that know nothing of it: `shift` puts it forward or back. */
+/** A wall clock over independent timers: `shift` sets it forward or back. */
 class WallClock implements SchedulerLike {
   shift = 0
   delays: number[] = []

@@ -26,7 +26,7 @@ function rruleIn(timeZone: string, rrule: string, dst?: DstPolicy): Schedule {
   return parseSchedule({ type: 'scheduled', rrule, timeZone, start: 0, ...(dst ? { dst } : {}) }, zones)
 }
 
-/** Walks the minutes, asks luxon what the clock shows, and follows the policy by its words. */
+/** Iterates over the minutes, converts each with luxon, and applies the policy literally. */
 function walk(
   timeZone: string,
   fits: (minuteOfDay: number, day: Date) => boolean,

@@ -11,7 +11,7 @@ import { asPlugs, OpenCalls } from '../../support/model/as-plugs.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
 
-// Rules that are played side by side, or one after the other, have executions of equal ids: no attempts are counted.
+// Rules in one playback, or one after the other, have equal execution ids: attempts are not counted.
 const uncounted = Object.assign(new Map<string, number>(), { get: () => undefined })
 const plugs = asPlugs(new OpenCalls(), undefined, uncounted)
 const streams = messageStreams({
@@ -23,7 +23,7 @@ const streams = messageStreams({
   maxLength: 15,
 })
 
-/** A first message may be late by a day: nothing is to be seen in a day of polls before the others. */
+/** A first message may be a day late: polls of that day find nothing before the others. */
 const MINUTE = { from: 0, until: 60_000 }
 
 describe('several rules in one playback', () => {

@@ -24,7 +24,7 @@ describe('the tick of a task', () => {
   })
 })
 
-/** Lets the clock go to each of the times, and answers the oldest open call of `s` there. */
+/** Advances the clock to each of the times, and answers the oldest open call of `s` at that time. */
 async function answeredAt(t: Live, ...times: readonly number[]): Promise<void> {
   for (const time of times) {
     await t.wait(time)
@@ -33,14 +33,14 @@ async function answeredAt(t: Live, ...times: readonly number[]): Promise<void> {
   }
 }
 
-/** Ticks that ran: when they came, when they were due, and what the clock said. */
+/** Executed ticks: when they were processed, when they were due, and the clock. */
 function ran(t: Live) {
   return t.events.flatMap((event) =>
     event.type === 'tick' ? [{ time: event.time, scheduledAt: event.scheduledAt, at: event.at ?? event.time }] : [],
   )
 }
 
-/** Ticks that were held, with the clock behind them. */
+/** Held ticks, each with the clock. */
 function heldAt(t: Live): string[] {
   const held = t.events.filter(({ type }) => type === 'held')
   return held.map((event) => `${line(event)} at ${event.at ?? event.time}`)

@@ -6,7 +6,7 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 const MANY = 1000
 
-/** Only what the queues look at. */
+/** Only the fields that the queues read. */
 function call(): Execution {
   return { touches: null } as unknown as Execution
 }

@@ -22,7 +22,7 @@ const above = (label: string, parameter: string, threshold = 30): Sensor => ({
   properties: { parameter, threshold },
 })
 
-/** One reading, then three messages about other things within the same minute. */
+/** One reading, then three messages with other values within the same minute. */
 const READING: readonly Message[] = [
   { resource: 'r', timestamp: 1000, temperature: 40 },
   { resource: 'r', timestamp: 2000, humidity: 60 },
@@ -54,7 +54,7 @@ describe('a value is used once', () => {
     }
     const { lastOf } = await simulateWith(ticking, READING)
     expect(lastOf('ticked')).toMatchObject({ value: 40, count: 1 })
-    // what a trigger runs takes what is new in the message that led there
+    // a triggered sensor takes the new values of the message that led to it
     expect(lastOf('led')).toMatchObject({ count: 0 })
   })
 

@@ -19,7 +19,7 @@ function nodeOf(graph: Graph, label: string): ObservableNode {
   return node
 }
 
-/** All nodes with the sensors in the given states and the gates decided. */
+/** All nodes, with sensors in the given states and gates decided. */
 function settled(graph: Graph, states: readonly number[], needsAll: boolean): { state: number }[] {
   const nodes = [...states.map((state) => ({ state })), ...graph.gates.map(() => ({ state: UNKNOWN }))]
   for (const one of graph.gates) nodes[one.index] = { state: decide(one, nodes, needsAll) }

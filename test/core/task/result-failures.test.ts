@@ -15,13 +15,13 @@ const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) =
 const callTimes = (t: Live) => t.plugs.callsOf('s').map(({ now }) => now)
 const broken = new Error('broken')
 
-/** What is said of `s`, with the clock behind it. */
+/** Events of `s`, each with the clock. */
 function outcomeAt(t: Live): string[] {
   const ofSensor = t.events.filter((event) => event.type === 'result' && event.node === 's')
   return ofSensor.map((event) => `${line(event)} at ${event.at ?? event.time}`)
 }
 
-/** When `s` is called until `end`, on the clock; what a call is told is the time of its input. */
+/** Times of the calls of `s` until `end`, on the clock; a call sees the time of its input. */
 function calledAt(t: Live, end: number): number[] {
   const times = t.plugs.callsOf('s').map(() => t.clock.now())
   for (let next = t.clock.nextAt(); next !== undefined && next <= end; next = t.clock.nextAt()) {

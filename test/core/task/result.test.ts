@@ -59,7 +59,7 @@ describe('the result of a sensor', () => {
 })
 
 describe('a late result of an actuator', () => {
-  /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as given. */
+  /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as configured. */
   async function acting(...said: readonly Said[]): Promise<Live> {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       script: (plugs) => plugs.say('act', ...said),
@@ -82,7 +82,7 @@ describe('a late result of an actuator', () => {
     await t.wait(3000)
     t.plugs.settle('act', { message: 'second' })
     await promisesSettled()
-    // the third answers at once when its turn comes
+    // the third answers synchronously in its turn
     expect(results(t)).toEqual(['0 at 1000', '10 at 3000', '20 at 3000'])
     expect(t.task.node('act').collectedTime).toBe(20)
   })

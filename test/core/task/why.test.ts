@@ -77,7 +77,7 @@ describe('the why of a firing', () => {
     ])
     expect(why?.input).toMatchObject({ kind: 'data', time: 0 })
     expect(Object.keys(why ?? {}).at(-1)).toBe('via')
-    // each step is made once, however long the chain becomes behind it
+    // each step is created once, for any length of the chain behind it
     expect(why?.via?.[0]).toBe(t.firings().at(-2)?.why?.via?.[0])
     expect(why?.via).toBe(why?.via)
   })

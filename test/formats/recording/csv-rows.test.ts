@@ -8,7 +8,7 @@ import type { ValueTypes } from '../../../src/formats/recording/value-types.ts'
 
 type Heard = readonly [line: number, ...what: unknown[]]
 
-/** Takes messages, and rows as well if `leaves` says which of them it leaves. */
+/** Takes messages, and rows too unless `leaves` selects them. */
 async function read(chunks: readonly Uint8Array[], leaves?: (row: RecordedRow) => boolean) {
   const heard: Heard[] = []
   let rows = 0
@@ -127,7 +127,7 @@ const file = fc.constantFrom(...HEADERS).chain((header) => {
 
 describe('rows of a CSV by their bytes', () => {
   it('are the messages and problems of the text reader, for any split of the bytes', async () => {
-    // lines that are cut come as texts: most files are given whole
+    // split lines are read as text, so most files are passed whole
     const sizes = fc.oneof(
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 200 }) },
       { weight: 3, arbitrary: fc.constant(1e6) },

@@ -1,4 +1,4 @@
-/** What a look through a whole file finds: types of columns, units of times, bytes that are no text. */
+/** Tests the survey of a whole file: types of columns, units of times, bytes that are not text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadingOptions, RecordedMessage } from '../../../src/formats/recording/message-taker.ts'
@@ -159,7 +159,7 @@ describe('a column of a CSV', () => {
   })
 })
 
-/** A whole number of which a number does not keep all digits: it is refused. */
+/** An integer that a number cannot represent exactly: it is rejected. */
 function isInexact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
@@ -290,7 +290,7 @@ describe('the bytes of a file', () => {
     const parts = fc.array(fc.oneof(fc.array(byte, { maxLength: 4 }), letters), { maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(parts, fc.integer({ min: 1, max: 9 }), async (some, size) => {
-        // what is behind the last letter ends it
+        // a byte after the last character ends it
         const bytes = Uint8Array.from([...some.flat(), 0x0a])
         const found = await survey(Uint8Array.from([...latin('timestamp\n'), ...bytes]), {}, size)
         expect(found.problems.some(({ message }) => message.includes('UTF-8'))).toBe(!isText(bytes))

@@ -1,4 +1,4 @@
-/** The corpus: what is printed is what Apache's engines printed, but for the named differences. */
+/** Tests that the corpus prints what Apache's engines printed, except for the listed differences. */
 import { describe, expect, it } from 'vitest'
 import { CORPUS, DATA } from './apache/corpus.ts'
 import { DIFFERENCES, differenceOf } from './apache/differences.ts'

@@ -1,4 +1,4 @@
-/** Whatever a template is, it ends within its limits, and reaches nothing but its data. */
+/** Tests that any template ends within its limits, and reaches only its data. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -149,7 +149,7 @@ describe('internals of JavaScript are unreachable', () => {
           } catch (error) {
             expect(error).toBeInstanceOf(AppError)
           }
-          // a static method of Java that takes nothing there is not
+          // a static method of Java without arguments is not available
           expect(printed).toBe('')
         }
       }

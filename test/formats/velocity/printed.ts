@@ -1,4 +1,4 @@
-/** What a template prints, in the form in which the judge's verdicts are recorded. */
+/** Returns the output of a template, in the form of the recorded outputs. */
 import { AppError } from '../../../src/kernel/errors.ts'
 import { VelocityTemplate } from '../../../src/formats/velocity/template.ts'
 import type { Version } from './apache/judge.ts'

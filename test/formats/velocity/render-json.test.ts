@@ -1,4 +1,4 @@
-/** The value of a template's JSON, made without its text, is what the text stands for; or it is left to the text. */
+/** Tests that the direct JSON value of a template equals its parsed text, or falls back to the text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'

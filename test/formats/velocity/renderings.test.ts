@@ -1,4 +1,4 @@
-/** What one rendering leaves for the next: nothing. And variables, few or many, come and go alike. */
+/** Tests that renderings share nothing, and that any number of variables can be set and removed. */
 import { describe, expect, it } from 'vitest'
 import { VelocityTemplate } from '../../../src/formats/velocity/template.ts'
 

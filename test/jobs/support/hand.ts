@@ -1,4 +1,4 @@
-/** A handler whose calls wait until the test says how they end. */
+/** A handler whose calls wait until the test ends them. */
 import type { JobContext, JobHandler, JobOutcome } from '../../../src/jobs/contract.ts'
 import { JobWorld } from './job-world.ts'
 

@@ -53,7 +53,7 @@ export class Pair {
   })
   #order = 0
   #ids = 0
-  /** which job the last take took */
+  /** job that the last acquisition returned */
   #took: string | undefined
   #modelTook: string | undefined
 
@@ -95,7 +95,7 @@ export class Pair {
     }
   }
 
-  /** What there is to be seen in the store. */
+  /** The visible content of the store. */
   async stored(): Promise<unknown> {
     const { documents } = this.queue
     const jobs = (await this.queue.list({ limit: 10_000 })).toReversed()

@@ -1,4 +1,6 @@
-/** Two hosts whose handlers do what scripts say, whose processes die at any question, and what the contract says of it all. */
+/**
+ * Runs two hosts whose handlers follow scripts and whose processes die at any store access, and checks the contract.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Job, JobContext, JobEvent, JobHandler, JobOutcome, NewJob } from '../../../src/jobs/contract.ts'
@@ -6,7 +8,7 @@ import { isOver } from '../../../src/jobs/job-change.ts'
 import type { CollectionSpec, Store } from '../../../src/storage/contract.ts'
 import { eventsOf, JobWorld, TENANT, type JobHost } from './job-world.ts'
 
-/** What a job does: how many steps it commits, and what comes of its attempts. */
+/** Script of a job: how many steps it commits, and how its attempts end. */
 export interface Script {
   readonly steps: number
   /** of each attempt; those after the last succeed */
@@ -85,10 +87,10 @@ export const steps = fc.oneof(
 )
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
 
-/** Two hosts over one store, each of which may die at any question to the store and is then replaced. */
+/** Two hosts over one store. Each may die at any store access and is then replaced. */
 export class Play {
   readonly world = new JobWorld()
-  /** of what was answered */
+  /** acknowledged results */
   readonly added: Job[] = []
   readonly cancelled: string[] = []
   /** why jobs were not added */
@@ -99,7 +101,7 @@ export class Play {
     switch (one.kind) {
       case 'add': {
         const { queue } = await this.#alive(one.host)
-        // a host that dies answers nothing
+        // a dead host does not respond
         void queue.add(one.tree).then(
           (job) => this.added.push(job),
           (error: unknown) => this.refused.push(error),
@@ -111,7 +113,7 @@ export class Play {
       case 'stop': {
         const host = await this.#alive(one.host)
         void host.runner.stop().then(() => host.life.kill())
-        // those who still ask it are told that it stops
+        // later callers learn that it stops
         this.#hosts[one.host] = this.world.host(HANDLERS)
         return this.#hosts[one.host]?.runner.start()
       }

@@ -39,7 +39,7 @@ export class JobWorld {
   #ids = 0
   #seed = 1
 
-  /** `isShared`: the store says that several hosts may have it open */
+  /** `isShared`: several hosts may have the store open */
   constructor({ isShared = false } = {}) {
     this.#isShared = isShared
     this.storage = this.#open()
@@ -75,7 +75,7 @@ export class JobWorld {
     return { runner, life, log, queue: runner.queue }
   }
 
-  /** The clock goes on, and what is due on the way is done, in order. */
+  /** Advances the clock, and runs due work in order. */
   async advance(ms: number): Promise<void> {
     await this.#advance(ms, undefined)
   }
@@ -100,12 +100,12 @@ export class JobWorld {
     await this.settle()
   }
 
-  /** All promises that nothing else has to happen for are settled. */
+  /** Settles all promises that do not depend on further events. */
   async settle(): Promise<void> {
     for (let i = 0; i < 12; i++) await turn()
   }
 
-  /** As after the machine went down: nobody holds anything that was opened before. */
+  /** Simulates a crash of the machine: all open handles are lost. */
   async reopen(): Promise<void> {
     this.#timers.clear()
     await this.storage.close()
@@ -133,7 +133,7 @@ function withoutSessions(storage: Storage): Storage {
   return { ...storage, tenant }
 }
 
-/** What the log has so far. */
+/** Content of the log so far. */
 export async function eventsOf(queue: JobQueue): Promise<readonly PlacedEvent[]> {
   const { last } = await queue.documents.log.bounds(0)
   const found: PlacedEvent[] = []

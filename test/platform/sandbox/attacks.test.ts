@@ -15,7 +15,7 @@ import { some } from '../../support/arbitraries/runs.ts'
 import { type Attack, NODE_ATTACKS, PLACES, PYTHON_ATTACKS } from './attacks.ts'
 
 const SECRET = 'the-secret-of-the-host'
-/** ms: of attacks that end by anything but time */
+/** ms: time limit of attacks that do not end by time */
 const PATIENCE = 120_000
 
 const NODE_PROGRAM = `import { createRequire } from 'node:module'
@@ -138,7 +138,7 @@ def start(_, host):
     const before = living()
     const program = { ...programOf('python', 'helped'), module: join(own, 'helped.py') }
     expect(await pool.call(program, 'x', {})).toBe('forked')
-    // the program, what waits for it, and its helper
+    // the program, its supervisor, and its helper
     await expect.poll(living, { timeout: PATIENCE }).toBe(before + 3)
     expect(lines).toContain('1 of its processes outlived their calls and were killed')
     expect(await pool.call(program, 'x', {})).toBe('forked')

@@ -1,16 +1,18 @@
-/** Lists what a hostile program may try, and the expected result: for Node and Python, each as the body of a function. */
+/**
+ * Lists attempts of a hostile program with the expected result: for Node and Python, each as the body of a function.
+ */
 export interface Attack {
   readonly name: string
   /** the expected result or error, as text */
   readonly meets: RegExp
   readonly code: string
-  /** it ends its process, so that it has one to itself */
+  /** the attack ends its process, so it needs a separate one */
   readonly isFatal?: true
-  /** ms after which it is given up */
+  /** ms after which it is abandoned */
   readonly timeMs?: number
 }
 
-/** Words in the code that the test replaces by what is really there. */
+/** Placeholders in the code that the test replaces by actual values. */
 export const PLACES = { port: '@PORT', host: '@PID', file: '@FILE', folder: '@FOLDER' } as const
 
 const DENIED = /Access to this API has been restricted/

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** What a tool answers that does this in place of npm. */
+/** Returns the output of a tool that runs this code in place of npm. */
 function told(code: string): unknown {
   writeFileSync(
     join(bin, 'npm-cli.js'),
@@ -83,7 +83,7 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
   })
 
   it('shares the network of the machine unless it has a socket', () => {
-    // a namespace of its own would have no address at all
+    // a separate namespace would have no address at all
     expect(told(`Object.keys(require('node:os').networkInterfaces())`)).toContain('lo')
   })
 

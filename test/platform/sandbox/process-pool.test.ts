@@ -49,7 +49,7 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A pool whose time goes on by hand. */
+/** A pool whose clock the test advances. */
 function poolOf(options: Partial<PoolOptions> = {}): {
   readonly pool: ProcessPool
   readonly lines: string[]
@@ -127,7 +127,7 @@ describe('a program', () => {
       'AppError: it did not respond within 100 ms',
       'AppError: it did not respond within 100 ms',
     ])
-    // what it answers after its time is no fault, and it has answered the ping before this
+    // a late answer is not a fault, and the ping was answered before
     await pool.call(programOf('p'), 'let go', 0)
     expect(await other).toBe('held')
     pass(10_000)
@@ -145,7 +145,7 @@ describe('a program', () => {
     await until(() => pool.state('p').open === 2)
     pass(100)
     expect(pool.state('p').open).toBe(1)
-    // one that comes meanwhile waits until it is known whether the process takes it
+    // a call that arrives meanwhile waits until it is known whether the process accepts it
     const later = pool.call(programOf('p'), 'echo', 1).catch(messageOf)
     expect(pool.state('p').open).toBe(1)
     pass(2_000)

@@ -1,4 +1,4 @@
-/** The proxy by which tools reach their registries, asked as they ask it. */
+/** Tests the proxy through which tools reach their registries, with the requests that they send. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, request, type Server } from 'node:http'
 import { createServer, type AddressInfo, type Server as SocketServer } from 'node:net'
@@ -24,7 +24,7 @@ beforeAll(async () => {
     answer.end(`${asked.method} ${asked.url} ${asked.headers['proxy-authorization'] ?? 'without credentials'}`)
   })
   echo = createServer((one) => one.pipe(one))
-  // the operator's own
+  // the operator's proxy
   upstream = createHttpServer()
   upstream.on('connect', ({ url, headers }, near) => {
     seen.push(`${url} ${headers['proxy-authorization']}`)
@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What comes back through a tunnel for one word, or the status without one. */
+/** Returns the response to one word through a tunnel, or the status if it is refused. */
 function tunnelled(place: string, socketPath = socket): Promise<string | number> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method: 'CONNECT', path: place })

@@ -11,7 +11,7 @@ import {
 } from '../../../plugins/window/sliding-window.ts'
 import { deviation } from '../../../plugins/window/summary.ts'
 
-// JSON knows no -0
+// JSON cannot express -0
 const number = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0)
 
 describe('a sliding window', () => {

@@ -105,7 +105,7 @@ describe('a window over numbers with event times', () => {
     const timed = timedWindow()
     const minute: WindowReach = { samples: Infinity, duration: 60_000, lateness: Infinity }
     expect(endOf(timed, 5)).toBe(5)
-    // an hour behind the clock: that is how far behind its end stays
+    // an hour behind the clock: the end of the window keeps this distance
     takeAt(timed, 1_000, 3_601_000, 1, minute)
     takeAt(timed, 2_000, 3_605_000, 2, minute)
     expect(letGo(timed, endOf(timed, 3_605_000), minute)).toEqual([])

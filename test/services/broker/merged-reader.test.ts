@@ -5,7 +5,7 @@ import type { BrokerMessage, FollowedPart } from '../../../src/services/broker/c
 import { followed } from '../../../src/services/broker/partitions/broker-partition.ts'
 import { MergedReader } from '../../../src/services/broker/partitions/merged-reader.ts'
 
-/** A partition on another host, which sends what the test says. */
+/** A partition on another host, which sends what the test requests. */
 class Elsewhere {
   readonly #parts: FollowedPart[] = []
   #wake: () => void = () => undefined

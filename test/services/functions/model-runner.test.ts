@@ -1,4 +1,4 @@
-/** Tests which version the name of a model stands for, over a models service that only records its calls. */
+/** Tests to which version the name of a model refers, over a models service that only records its calls. */
 import { describe, expect, it } from 'vitest'
 import type { InternalModels } from '../../../src/services/models/contract.ts'
 import type { FunctionRecord } from '../../../src/services/functions/function-record.ts'

@@ -1,6 +1,6 @@
 /**
  * Tests the registry's versions in the models service: which are loaded, which passed their check, and which one a name
- * stands for.
+ * refers to.
  */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'

@@ -1,4 +1,7 @@
-/** Expressions that try to get out, to break the machine or to keep it busy. None gets anything but data, and with little work. */
+/**
+ * Tests expressions that try to escape, to crash the process or to keep it busy. Each reads only data, with little
+ * work.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { isPlainObject } from '../../../../src/kernel/json.ts'
@@ -59,7 +62,7 @@ function tried(text: string): unknown {
   }
 }
 
-/** An expression that spends all the work that one may, on nothing but numbers. */
+/** An expression that spends the whole limit of work on numbers. */
 const SPENDTHRIFT = 'big.map(x => big.map(y => y))'
 /** how many times the work of that one an attack may be */
 const MOST = 15
@@ -94,7 +97,7 @@ describe('an attack', () => {
   })
 })
 
-/** Nothing but JSON and undefined comes out. */
+/** Only JSON and undefined are returned. */
 function expectData(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) expectData(item)

@@ -28,7 +28,7 @@ function asRowFormula(formula: Formula, constants: number[]): RowFormula {
 
 type Evaluate = (message: Values, nums: readonly number[], at: number, numbers: number[]) => number
 
-/** What generated code makes of it: a number, or whether it holds. */
+/** Result of the generated code: a number, or whether the condition holds. */
 function result(formula: Formula, values: Values): unknown {
   const constants: number[] = []
   const own = asRowFormula(formula, constants)

@@ -91,7 +91,7 @@ describe('statements without a return', () => {
         try {
           compiled = compileCode(text, fence)
         } catch {
-          return // it gives no value, or one that nobody takes
+          return // the statement has no value, or an unused one
         }
         // oxlint-disable-next-line no-eval -- because the machine itself is the judge here
         expect(await compiled.evaluate(lookup, 0, around)).toEqual((0, eval)(`(() => eval(${JSON.stringify(text)}))()`))

@@ -49,7 +49,7 @@ describe('a metered script', () => {
       fc.integer({ min: -9, max: 9 }).map(String),
       fc.constantFrom('"4"', '""', 'null', 'true', '[2]', '"x"', 'undefined', '({})', 'n', 's'),
     )
-    // Without powers: by how much they may be off is left to each interpreter.
+    // Without powers, whose rounding may differ between interpreters.
     const operator = fc.constantFrom(...'+ - * / % & | ^ << >> >>> == != === !== < <= > >= && || ??'.split(' '))
     const tree = fc.letrec<{ tree: string }>((tie) => ({
       tree: fc.oneof(

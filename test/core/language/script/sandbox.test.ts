@@ -1,4 +1,4 @@
-/** Scripts that try to get out of the fence, to break it or to keep it busy, and what one gets for ordinary work. */
+/** Tests scripts that try to escape the sandbox, to crash it or to keep it busy, and ordinary scripts. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Sandbox } from '../../../../src/core/language/script/sandbox.ts'
 import { compileScript } from '../../../../src/core/language/script/script-source.ts'
@@ -13,7 +13,7 @@ const run = (source: string, by = fence) => by.run(source, { now: 1000, seed: 7,
 /** how many times the work of all steps, when they are short, the work of long ones may be */
 const MAX_TIMES = 60
 
-/** What a script came to: its value as JSON, or the code of its error. */
+/** Result of a script: its value as JSON, or the code of its error. */
 async function outcome(source: string, by = fence): Promise<string> {
   try {
     return JSON.stringify((await run(source, by)).value)
@@ -28,7 +28,7 @@ describe('the sandbox of scripts', () => {
     expect(await outcome(source)).toBe('TOO_LARGE')
   })
 
-  /** ms of CPU for a run that takes all steps that it may, short ones */
+  /** ms of CPU for a run of the maximum number of short steps */
   let shortSteps = 0
   beforeAll(async () => {
     await outcome('while (true) {}')
@@ -37,7 +37,7 @@ describe('the sandbox of scripts', () => {
     shortSteps = cpuMs() - begun
   })
 
-  // Each of these is a single step of the interpreter that takes long, done again and again.
+  // Each is a single long step of the interpreter, repeated again and again.
   it.each(
     some([
       'let t = s.slice(1) + "b"; for (;;) s === t',
@@ -89,7 +89,7 @@ describe('the sandbox of scripts', () => {
   )('aborts %s early by its counters', async (attack) => {
     const begun = cpuMs()
     const times = () => (cpuMs() - begun) / shortSteps
-    // ends what its counts do not
+    // aborts work that its counters do not cover
     const fenceWithEnd = new Sandbox(() => (times() > MAX_TIMES ? Infinity : 0))
     expect(await outcome(`let s = "1".repeat(1e6); ${attack}`, fenceWithEnd)).toBe('TOO_LARGE')
     expect(times()).toBeLessThan(MAX_TIMES)

@@ -17,7 +17,7 @@ const plug = (name: string, states: readonly string[], version = '1.0.1') =>
 
 const dice = createRegistry([plug('dice', ['ONE', 'TWO'])])
 
-/** A fixture table as a rule in both forms; every parent gets a plug of its own. */
+/** A fixture table as a rule in both forms; every parent has a separate plug. */
 function forms(table: (typeof tables)[number]) {
   const parents = table.parents.filter((parent) => !('gate' in parent))
   const upper = table.parents.find((parent) => 'gate' in parent)
@@ -417,7 +417,10 @@ describe('simplified -> bn -> simplified', () => {
     }
   }
 
-  /** What the form cannot keep: the order of actuators. A relation whose table is that of no AND, OR or NAND is GENERAL. */
+  /**
+   * Removes what the form cannot express: the order of actuators. A relation with a table other than that of AND, OR or
+   * NAND is GENERAL.
+   */
   function comparable(rule: RuleGraph | undefined): unknown {
     return {
       ...rule,

@@ -1,4 +1,4 @@
-/** What `check` says of decisions that an evaluation per answer made otherwise. */
+/** Tests the notes of `check` about rules that an evaluation per answer decided differently. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'

@@ -1,4 +1,4 @@
-/** What the check says of a change from `*` is what the engine does. */
+/** Tests that the check's warnings about a change from `*` match the engine. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'

@@ -1,10 +1,10 @@
-/** Readings that came behind a newer one, for plugs that absorb them. */
+/** Tests readings that arrived after a newer one, for plugs that absorb them. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createEngine, VirtualClock, type Rule, type SavedTask, type Task } from '../../../../src/index.ts'
 import { sensorPlug } from '../../../support/make-plug.ts'
 
-/** Shows what it is handed, and fails where a message says so. */
+/** Shows the readings passed to it, and fails if a message requests it. */
 const watch = sensorPlug('watch', ['Seen'], {
   absorbs: 'late',
   execute: (context) => {

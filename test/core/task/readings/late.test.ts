@@ -1,4 +1,4 @@
-/** What tasks do with readings that come late, again, or from before their time. */
+/** Tests readings that are late, repeated, or older than the task. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { CoreEngine } from '../../../../src/core/engine/engine.ts'
@@ -248,7 +248,7 @@ describe('a reading that is repeated after newer ones', () => {
     const known = 'duplicates' in settings ? 0 : 3
     const seen = () => [task.counts().duplicate, task.engineCounts().duplicate, task.info().invocationCount]
     expect(seen()).toEqual([known, known, 6 - known])
-    // The first of them was taken more than ten minutes ago now, and is a late reading again.
+    // The first one was processed more than ten minutes ago, so it counts as a late reading again.
     task.after(2 * MINUTE)
     task.send(1, { t: 1 })
     expect(seen()).toEqual([known, known, 7 - known])
@@ -478,7 +478,7 @@ describe('readings that are put in order', () => {
       begins.after(wait * MINUTE)
       begins.send(minute, values)
     }
-    // The eviction of what the tick at 2.3 showed acts with the reading of 3.
+    // The eviction of the value at the tick at 2.3 applies with the reading of 3.
     begins.after(1.9 * MINUTE)
     expect(begins.fired).toEqual(['2 Below', '2.3 Below', '3.05 Below', '3.1 Below'])
     expect(begins.counts()).toMatchObject({ late: 0, skewed: 0 })

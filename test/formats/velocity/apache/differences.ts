@@ -6,7 +6,7 @@ export interface Difference {
   readonly templates: readonly string[]
   /** default: both */
   readonly only?: Version
-  /** Apache's fails while it renders, or prints nothing; ours refuses the text */
+  /** Apache's engine fails while it renders, or prints nothing; ours rejects the text */
   readonly isRefused?: true
 }
 

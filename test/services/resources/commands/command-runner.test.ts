@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 type Call = Parameters<ActuatorCall['run']>[0]
 type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
 
-/** A store with commands to resources, and an actuator that answers when the test says so. */
+/** A store with commands to resources, and an actuator that answers when the test lets it. */
 class Bench {
   readonly #disk = new MemoryDisk()
   storage = this.#opened()
@@ -57,7 +57,7 @@ class Bench {
     await this.storage.tenant(TENANT).commit(this.runner.planning(resource, command, hops))
   }
 
-  /** Advances the clock, and runs what becomes due. */
+  /** Advances the clock, and runs due work. */
   advance(ms: number): void {
     this.now += ms
     for (const timer of [...this.timers].toSorted((a, b) => a.at - b.at)) {

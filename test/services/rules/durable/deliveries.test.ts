@@ -1,4 +1,6 @@
-/** Tests what users see of calls that act, including calls that wait for earlier ones, before and after a restart. */
+/**
+ * Tests the visible deliveries of acting calls, including calls that wait for earlier ones, before and after a restart.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type PlugResult, type Ports, type Rule } from '../../../../src/index.ts'
@@ -196,7 +198,10 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 })
 
-/** Creates a plug whose first call answers when the test says so, later ones at once, each with the given answer. */
+/**
+ * Creates a plug whose first call answers when the test lets it, and later ones at once, each with the configured
+ * answer.
+ */
 function sends(...answers: readonly (() => PlugResult<never> | Promise<PlugResult<never>>)[]): {
   plugs: readonly Plug[]
   first: () => void

@@ -1,4 +1,4 @@
-/** Tests what callers of the intake get besides running tasks: their own writes in the same commit, channels, hops. */
+/** Tests the further features of the intake for its callers: their own writes in the same commit, channels, hops. */
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { definePlug } from '../../../../src/index.ts'

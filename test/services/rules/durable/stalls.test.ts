@@ -26,7 +26,7 @@ const RETRIED: Rule = {
 const LIMIT = 50_000
 const task = runnableOf('a', SENDS, { resource: 'boiler' })
 
-/** A store that hangs or is unavailable when the test says so. */
+/** A store that hangs or is unavailable when the test decides. */
 class Ground {
   readonly outside = new Outside()
   /** Awaited before a commit is rejected */

@@ -1,11 +1,11 @@
-/** Tests what waits for a task when its process dies, and states too large for one document. */
+/** Tests the queue of a task across a crash, and states too large for one document. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type Rule } from '../../../../src/index.ts'
 import { STATES } from '../../../../src/services/rules/durable/records.ts'
 import { STATE_PARTS } from '../../../../src/services/rules/durable/stored-states.ts'
 import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 
-/** Creates a sensor that answers when the test says so, and an actuator that records its inputs. */
+/** Creates a sensor that answers when the test lets it, and an actuator that records its inputs. */
 function slow(): { plugs: Plug[]; open: (() => void)[]; seen: number[] } {
   const open: (() => void)[] = []
   const seen: number[] = []

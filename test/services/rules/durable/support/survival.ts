@@ -1,4 +1,4 @@
-/** Tests what every runner must preserve when its process dies, on any medium. */
+/** Tests what every runner must preserve across a crash, on any medium. */
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../../../src/index.ts'
