@@ -22,7 +22,7 @@ function play(events: readonly OddEvent[], total: number, clock: Clock, handle: 
   }
 }
 
-// Workloads and their events are made once for all tests.
+// Workloads and their events are created once for all tests.
 const workloads = new Map<WorkloadName, Workload>()
 function workloadOf(name: WorkloadName): Workload {
   const workload = workloads.get(name) ?? workloadNamed(name)

@@ -5,7 +5,7 @@ import { type Driven, Feed } from '../../src/bench/subject.ts'
 
 const feed = () => new Feed([{ resource: 'r', timestamp: 0 }], 'r', 1)
 
-/** Opens `calls` with every message, all of which end when they are waited for. */
+/** Opens `calls` with every message; all of them end when they are awaited. */
 function counted(calls: number) {
   const seen = { taken: 0, open: 0, most: 0, asked: 0, waited: 0 }
   const driven: Driven = {

@@ -1,4 +1,4 @@
-/** `kill -9` of the process that carries a job out, again and again, over a data folder. */
+/** Kills the process that runs a job with `kill -9`, again and again, over one data folder. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ it(`a job resumes after its last commit, whenever its process is killed (seed ${
     let seed = first
     for (let isOver = false; !isOver;) {
       seed = nextSeed(seed)
-      // events of lives before are told again
+      // events of earlier lives are delivered again
       const before = (committed.at(-1) ?? 0) / BATCH
       const lines = before + 1 + Math.floor(randomOf(seed) * 12)
       const life = await live([data, file, String(committed.length), String(ITEMS)], lines)

@@ -5,7 +5,7 @@ import { JobWorld, NOON } from './support/job-world.ts'
 
 const LEASE = 15_000
 
-/** A job that the handler of one host has, and another host. */
+/** A job that the handler of one host runs, and another host. */
 async function taken() {
   const world = new JobWorld()
   const [first, second] = [new Hand(), new Hand()]

@@ -3,7 +3,7 @@ import type { NewJob } from '../../src/jobs/contract.ts'
 import { begun, DONE, Hand, handed } from './support/hand.ts'
 import { JobWorld } from './support/job-world.ts'
 
-/** As the registry's: a build, then a deployment, then a check. */
+/** As in the registry: a build, then a deployment, then a check. */
 const TREE: NewJob = {
   type: 'work',
   id: 'verify',

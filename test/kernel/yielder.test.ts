@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Yielder } from '../../src/kernel/yielder.ts'
 
-/** Time and turns by hand. */
+/** A clock and turns that the test controls. */
 function byHand() {
   let now = 0
   const next: (() => void)[] = []

@@ -31,7 +31,7 @@ const number = fc.oneof(
   fc.constantFrom(0, -0, Number.MIN_VALUE, Number.MAX_VALUE, Number.EPSILON),
 )
 
-/** The state that a comparison gives as data. */
+/** The state of a comparison declared as steps. */
 function stateBySteps(plug: Plug, properties: Record<string, unknown>, value: number): string | undefined {
   const steps = plug.steps?.(properties)
   if (steps === undefined) return undefined

@@ -78,7 +78,7 @@ const ASKING: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   helloWorld: [{ reading: 'v' }],
 }
 
-/** Those that count booleans, as the platform does. */
+/** Sensors that count booleans, as on the platform. */
 const COUNTS_TRUTHS = new Set(['streamingDataSensor'])
 
 /** Sensors that require no number by name or value: list a new sensor here or in ASKING. */

@@ -16,7 +16,7 @@ interface Program {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Returns the program, or why it cannot be had. */
+/** Returns the program, or why it is unavailable. */
 function findProgram(): Program | string {
   for (const path of ['/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto', '/opt/homebrew/sbin/mosquitto']) {
     if (existsSync(path)) return { path, env: process.env }
@@ -45,7 +45,7 @@ export function describeWithBroker(title: string, define: (program: Program) => 
   describe(title, () => {
     const found = findProgram()
     if (typeof found === 'object') return define(found)
-    // oxlint-disable-next-line vitest/expect-expect -- it only says why the others are left out
+    // oxlint-disable-next-line vitest/expect-expect -- it only reports why the others are skipped
     it('needs mosquitto', ({ skip }) => skip(`${found}; on Debian: apt-get install mosquitto`))
   })
 }

@@ -213,7 +213,7 @@ describe('a message on a channel', () => {
   })
 })
 
-/** Nobody listens: tasks may sit. */
+/** Without subscribers, tasks may be rows. */
 async function quiet() {
   const seen = new Seen()
   const engine = createEngine({ plugs: seen.plugs, scheduler: new VirtualClock(0), ids: () => 't', seed: 1 })

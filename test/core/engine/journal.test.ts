@@ -1,5 +1,5 @@
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-/** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
+/** Tests an engine whose host stores its tasks: numbered runs, results through the journal, and withheld calls. */
 import { isRendered } from '../../../src/core/engine/render-call.ts'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/engine/call-plug.ts'

@@ -26,7 +26,7 @@ function send(to: Engine, count: number, more: Partial<Message> = {}): void {
   for (let i = 0; i < count; i++) to.receive({ resource: 'r', a: 10, ...more })
 }
 
-/** Those reasons that were counted. */
+/** The counted reasons. */
 function why(of: Engine): Partial<Record<PlainReason, number>> {
   return Object.fromEntries(Object.entries(of.stats().why).filter(([, count]) => count > 0))
 }

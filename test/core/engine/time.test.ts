@@ -1,4 +1,4 @@
-/** Clocks on the engine: ticks that meet work, schedules that are edited, and machines whose clock is not steady. */
+/** Tests clocks of the engine: ticks during work, edited schedules, and unsteady machine clocks. */
 import { describe, expect, it } from 'vitest'
 import type { TickEvent } from '../../../src/core/engine/events.ts'
 import type { Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'

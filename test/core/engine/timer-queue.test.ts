@@ -156,7 +156,8 @@ describe('a queue that rests between wake-ups', () => {
   })
 })
 
-// Holds TIMER-1, TIMER-2, TIMER-3: a row that stood twice in the heap, or not at all, would fire twice or be two things at once
+// Holds TIMER-1, TIMER-2, TIMER-3: a row that was twice in the heap, or not at all, would fire twice or belong to two
+// timers
 describe('any sequence of setting and removing timers', () => {
   type Ask = { kind: TimerKind; key: number; at: number; owner: number }
   const ask = fc.record({

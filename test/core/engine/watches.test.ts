@@ -49,7 +49,7 @@ function engineOf(options: { throws?: boolean } = {}) {
   return { engine, clock, rare, reported, send, task, open: () => open }
 }
 
-/** Two tasks that sit quietly. */
+/** Two tasks that are rows. */
 async function quiet(options: { throws?: boolean } = {}) {
   const made = engineOf(options)
   for (const id of ['a', 'b']) await made.engine.start(RULE, { id })

@@ -64,7 +64,7 @@ describe('definePlug', () => {
         zone: { type: 'string', mandatory: true, format: { type: 'template' } },
       },
       check: ({ mode }) => {
-        // @ts-expect-error medium is none of its values
+        // @ts-expect-error medium is not one of its values
         if (mode === 'medium') return [{ property: 'mode', message: 'medium' }]
         return []
       },
@@ -77,7 +77,7 @@ describe('definePlug', () => {
         return { rawData: { mode, statistic, level, zone } }
       },
     })
-    // A list that is not written out is any text
+    // A list that is not a literal accepts any text
     const values: readonly string[] = ['a', 'b']
     const loose = definePlug({
       ...minimal,

@@ -249,7 +249,7 @@ describe('a rule agrees with the package rrule', () => {
   const weekday = fc.constantFrom('MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU')
   const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[] | undefined> =>
     fc.option(
-      // rrule gives the times of a day in the order in which its parts list them
+      // rrule returns the times of a day in the order in which its parts list them
       fc
         .uniqueArray(value, { minLength: 1, maxLength: 3 })
         .map((list) => list.toSorted((a, b) => Number(a) - Number(b))),
@@ -303,12 +303,12 @@ describe('a rule agrees with the package rrule', () => {
         rule,
         fc.integer({ min: 1, max: 5 }),
         fc.constantFrom('', ';WKST=SU', ';WKST=TH'),
-        // rrule wraps positions beyond the set around and gives doubles, so only one that every set has
+        // rrule wraps positions beyond the set around and returns duplicates, so use only positions that every set has
         fc.constantFrom('', ';BYSETPOS=1', ';BYSETPOS=-1'),
         start,
         (parts, interval, week, position, second) => {
           const by = Object.entries(parts).filter((entry) => entry[1] !== undefined)
-          // rrule cuts a week that DTSTART lies in before it picks positions; here they are those of the whole week
+          // rrule cuts the week of DTSTART before it picks positions; here they apply to the whole week
           const hasBy = parts.FREQ !== 'WEEKLY' && by.some(([name]) => name.startsWith('BY'))
           const value = `${by.map(([name, part]) => `${name}=${String(part)}`).join(';')};INTERVAL=${interval}${week}${hasBy ? position : ''}`
           const dtstart = new Date(second * 1000)

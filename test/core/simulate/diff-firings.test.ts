@@ -4,7 +4,7 @@ import { FiringMatcher, type Difference } from '../../../src/core/simulate/diff-
 
 const TOLERANCE = 5
 
-/** Feeds both lists in order of time, equal ones as such. */
+/** Feeds both lists in order of time, equal firings as equal. */
 function matched(old: readonly number[], fresh: readonly number[], tolerance = TOLERANCE) {
   const differences: Difference[] = []
   const matcher = new FiringMatcher(tolerance, (difference) => void differences.push(difference))

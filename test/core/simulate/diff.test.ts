@@ -142,7 +142,7 @@ describe('diffRuns', () => {
         expect(after.nodes.filter((tally) => tally.old + tally.new > 0)).toEqual(
           both.nodes.filter((tally) => tally.old + tally.new > 0),
         )
-        // Steps at one instant are one to a run that is over
+        // Steps at one instant count as one for a run that has ended
         if (after.parted) expect(both.parted?.time).toBeLessThanOrEqual(after.parted.time)
       }),
       runs(60),

@@ -109,7 +109,7 @@ describe('a restored task', () => {
   })
 })
 
-/** One whose state is evicted, too. */
+/** A rule whose state is evicted, too. */
 const EVICTING: Rule = {
   ...RULE,
   sensors: [above('warm', 'temperature'), above('damp', 'humidity', { evictionTime: 4 })],

@@ -28,7 +28,7 @@ async function read(chunks: readonly Uint8Array[], leaves?: (row: RecordedRow) =
   }
   const content = (async function* () {
     for (const chunk of chunks) {
-      // as those of files are: whoever made it uses it again
+      // as in files, whose buffers are reused
       const own = Buffer.from(chunk)
       yield own
       own.fill(0)

@@ -30,7 +30,7 @@ const problemsOf = async (text: string | Uint8Array, given?: Given): Promise<rea
     ({ line, message, suggestion }) => `${line}: ${message}; ${suggestion ?? ''}`,
   )
 
-/** Values of all messages, and what is wrong with lines. */
+/** Values of all messages, and the problems of lines. */
 async function read(text: string | Uint8Array, given: Given = {}) {
   const { types, problems } = await survey(text, given)
   const messages: RecordedMessage[] = []

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import { VelocityTemplate } from '../../../src/formats/velocity/template.ts'
 import type { Version } from './apache/judge.ts'
 
-/** `!parse` for text that is no template, `!run` for one that fails. */
+/** `!parse` for an invalid template, `!run` for one that fails. */
 export function printed(template: string, data: object, compat: Version): string {
   try {
     return new VelocityTemplate(template, { compat, now: () => 0 }).render({ ...data })

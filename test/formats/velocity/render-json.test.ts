@@ -163,7 +163,7 @@ const { document } = fc.letrec<{ document: string }>((tie) => {
     ),
   }
 })
-/** Some of it is no JSON any more. */
+/** Some outputs are then invalid JSON. */
 const damaged = fc
   .tuple(
     document,

@@ -42,7 +42,7 @@ export function handed(more: Partial<JobHandler> = {}) {
   return { world, hand, ...world.host([hand.handler(more)]) }
 }
 
-/** The same, and the handler has been called for a job. */
+/** The same, after the handler was called for a job. */
 export async function begun(more: Partial<JobHandler> = {}) {
   const all = handed(more)
   await all.queue.add({ type: 'work' })

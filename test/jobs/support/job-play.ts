@@ -11,11 +11,11 @@ import { eventsOf, JobWorld, TENANT, type JobHost } from './job-world.ts'
 /** Script of a job: how many steps it commits, and how its attempts end. */
 export interface Script {
   readonly steps: number
-  /** of each attempt; those after the last succeed */
+  /** of each attempt; later attempts succeed */
   readonly ends: readonly ('throws' | 'throws half-way' | 'fails' | 'adds children')[]
 }
 
-/** How often each step of each job was committed. */
+/** Number of commits of each step of each job. */
 export const HANDLED: CollectionSpec<{ readonly times: number }> = { name: 'handled', version: 1, fields: {} }
 
 async function play({ job, store, progress, breathe, signal }: JobContext): Promise<JobOutcome> {
@@ -140,7 +140,7 @@ export class Play {
     }
   }
 
-  /** One host that does not die brings everything to its end. */
+  /** Completes everything with one host that does not die. */
   async finish(): Promise<readonly Job[]> {
     for (const { life } of this.#hosts) life.kill()
     await this.world.settle()
@@ -176,7 +176,7 @@ export class Play {
   }
 }
 
-/** Holds the log of events against the contract. */
+/** Checks the log of events against the contract. */
 export class Reading {
   /** by job: its state now, and the events so far */
   readonly states = new Map<string, Job['state']>()
@@ -184,12 +184,12 @@ export class Reading {
   readonly #parents = new Map<string, string | undefined>()
   readonly #types = new Map<string, string>()
 
-  /** `jobs`: as they are in the end */
+  /** `jobs`: their final records */
   constructor(jobs: ReadonlyMap<string, Job>) {
     this.#jobs = jobs
   }
 
-  /** What is wrong with the next event. */
+  /** The violation by the next event. */
   take({ event, job, prev, ancestors, type }: JobEvent): readonly string[] {
     const before = this.states.get(job)
     const wrong: string[] = []

@@ -1,4 +1,4 @@
-/** A disk with jobs on it, hosts that live and die over it, and a clock that the test moves. */
+/** A disk with jobs on it, hosts that start and crash over it, and a clock that the test moves. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JobHandler, JobTimers } from '../../../src/jobs/contract.ts'
 import type { JobQueue, PlacedEvent } from '../../../src/jobs/job-queue.ts'
@@ -28,9 +28,9 @@ interface Timer {
 export class JobWorld {
   /** epoch ms, of the store */
   now = NOON
-  /** by which a host's clock is wrong, ms */
+  /** error of a host's clock, ms */
   skew = 0
-  /** by which somebody has set the clock of the store, ms */
+  /** change of the store's clock, ms */
   storeSkew = 0
   readonly #disk = new MemoryDisk()
   readonly #isShared: boolean
@@ -45,7 +45,7 @@ export class JobWorld {
     this.storage = this.#open()
   }
 
-  /** timers that are set for a host */
+  /** pending timers of a host */
   timersOf(host: JobHost): number {
     return [...this.#timers].filter(({ life }) => life === host.life).length
   }

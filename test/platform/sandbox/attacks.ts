@@ -24,7 +24,7 @@ const ENDED = /it exited with code|it was killed by/
 const TOGETHER = /exceeded its limit of 128 MiB of memory in total/
 const PROTOCOL = /it violated the protocol/
 
-/** Attacks that meet the same, by their names. */
+/** Attacks with the same expectation, by name. */
 const meeting = (
   meets: RegExp,
   codes: Readonly<Record<string, string>>,
@@ -206,7 +206,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
     },
     { isFatal: true },
   ),
-  // On a busy machine it may reach the bound of its memory first, which the system tells by a signal.
+  // On a busy machine it may first reach its memory limit, which the system reports by a signal.
   ...meeting(
     /printed more than|it was killed by SIG/,
     {
@@ -214,7 +214,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
     },
     { isFatal: true },
   ),
-  // As with its errors.
+  // Like its errors.
   ...meeting(
     /sent more than|it was killed by SIG/,
     {

@@ -37,7 +37,7 @@ function letGo(timed: TimedWindow, end: number, { samples, duration }: WindowRea
   return gone
 }
 
-/** The same over a list that is sorted and cut anew each time. */
+/** The same over a list that is sorted and filtered again each time. */
 class Rescan {
   list: { at: number; value: number }[] = []
   newest = Number.NEGATIVE_INFINITY

@@ -26,7 +26,7 @@ const ATTACKS = [
   'Object.assign({}, owned)', 'Object.defineProperty(deep, "x", 1)', 'owned.__proto__.x', 'owned["constructor"].name',
   'JSON.parse("{\\"__proto__\\":{\\"x\\":1}}").x', '(x => x).constructor("return 1")()', 'list.map.constructor("return process")()',
   'list.map(x => x.constructor)', 'list.reduce((a, x) => a["constructor"], [])', 'list.map(({ constructor }) => constructor)',
-  // the machine
+  // the process
   'this', 'globalThis', 'globalThis.process', 'process.exit(1)', 'require("fs")', 'import("node:fs")', 'import.meta', 'eval("1")',
   'Function("return 1")()', 'new Function("return 1")', 'setTimeout(x => x, 1)', 'fetch("http://localhost")', 'arguments', 'new.target',
   'Math.constructor', 'Math["max"].constructor', 'JSON.constructor', 'Math.max.call', 'Number.prototype', 'String.raw`x`',
@@ -64,7 +64,7 @@ function tried(text: string): unknown {
 
 /** An expression that spends the whole limit of work on numbers. */
 const SPENDTHRIFT = 'big.map(x => big.map(y => y))'
-/** how many times the work of that one an attack may be */
+/** maximum work of an attack, as a multiple of the reference's */
 const MOST = 15
 
 // Holds EXPRESSION-2, EXPRESSION-4

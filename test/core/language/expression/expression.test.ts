@@ -379,7 +379,8 @@ describe('an expression', () => {
           expect((error as Error).message).toMatch(/is (?:NaN|-?Infinity), so the result is unknown/)
           return
         }
-        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because the machine itself is the judge here
+        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because JavaScript itself
+        // is the reference here
         expect(value).toEqual(new Function(`return ${text}`)())
       }),
       runs(500),

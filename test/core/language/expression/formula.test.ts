@@ -18,7 +18,7 @@ const value = fc.oneof(
 const message = fc.record({ a: value, b: value })
 type Values = Readonly<Record<'a' | 'b', number>>
 
-/** As rows have it: the numbers of the message by name, constants by their index. */
+/** As in rows: the numbers of the message by name, constants by their index. */
 function asRowFormula(formula: Formula, constants: number[]): RowFormula {
   if (typeof formula === 'number') return { constant: constants.push(formula) - 1 }
   if (typeof formula === 'boolean') return formula
@@ -42,7 +42,7 @@ function result(formula: Formula, values: Values): unknown {
   return isNumber ? numbers[0] : state === 1
 }
 
-/** Undefined where something that is not finite would decide: rows then leave it to the expression. */
+/** Undefined where a value that is not finite would decide: rows then leave it to the expression. */
 function known(evaluate: () => unknown): unknown {
   try {
     return evaluate()

@@ -38,7 +38,7 @@ const around = { random: () => 0.25, log: silent }
 
 const valueOf = async (text: string) => compileCode(text, fence).evaluate(lookup, 1000, around)
 
-/** The value in the fence, even of an expression that closures can do. */
+/** The value in the sandbox, even of an expression that closures can evaluate. */
 async function inFence(text: string): Promise<unknown> {
   const script = compileScriptExpression(text, 'value')
   if ('problems' in script) throw new Error(script.problems.map(({ message }) => message).join())
@@ -245,7 +245,7 @@ describe('code that is more than an expression', () => {
     expect(compiled.evaluate(lookup, 0, around)).toBe(26)
     const endless = compileCode('for (;;); return 1', mine)
     expect(() => endless.evaluate(lookup, 0, around)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
-    // the interpreter that was stopped in the middle is left, and another one loaded
+    // the interrupted interpreter is dropped, and another one loaded
     const again = compiled.evaluate(lookup, 0, around)
     expect(again).toBeInstanceOf(Promise)
     expect(await again).toBe(26)
@@ -358,7 +358,7 @@ describe('both evaluators', () => {
         try {
           closures = compileExpression(text, { chance: true }).evaluate(lookup, 1000, around)
         } catch (error) {
-          // to calculate with a list is an error only there
+          // calculating with a list is an error only there
           const name = /^"(.+)" has no value/.exec(messageOf(error))?.[1]
           if (name === undefined || name.startsWith('(')) return
           closures = `missing ${name}`

@@ -93,7 +93,7 @@ describe('statements without a return', () => {
         } catch {
           return // the statement has no value, or an unused one
         }
-        // oxlint-disable-next-line no-eval -- because the machine itself is the judge here
+        // oxlint-disable-next-line no-eval -- because JavaScript itself is the reference here
         expect(await compiled.evaluate(lookup, 0, around)).toEqual((0, eval)(`(() => eval(${JSON.stringify(text)}))()`))
         compared++
       }),

@@ -10,7 +10,7 @@ import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../../support/script-attack
 const fence = new Sandbox()
 const run = (source: string, by = fence) => by.run(source, { now: 1000, seed: 7, streamData: { a: 1 } })
 
-/** how many times the work of all steps, when they are short, the work of long ones may be */
+/** maximum work of long steps, as a multiple of the work of all short steps */
 const MAX_TIMES = 60
 
 /** Result of a script: its value as JSON, or the code of its error. */

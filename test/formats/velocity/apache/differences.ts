@@ -1,4 +1,7 @@
-/** Where src/formats/velocity prints something else than Apache's engines, and why: every template of the corpus by name. */
+/**
+ * Lists where src/formats/velocity prints something other than Apache's engines, and why: every template of the corpus
+ * by name.
+ */
 import type { Version } from './judge.ts'
 
 export interface Difference {

@@ -21,7 +21,7 @@ export type Verdict = { readonly output: string } | { readonly error: 'parse' | 
 const JAVA = join(import.meta.dirname, 'java')
 const BUILT = join(import.meta.dirname, '../../../node_modules/.cache/velocity-judge')
 
-/** False where no Java is, or no Maven to fetch the engines once. */
+/** False without Java, or without Maven to fetch the engines once. */
 export function hasJudge(): boolean {
   const has = (tool: string): boolean => spawnSync(tool, ['-version'], { stdio: 'ignore' }).status === 0
   return has('javac') && (VERSIONS.every((version) => isBuilt(version)) || has('mvn'))
