@@ -33,13 +33,13 @@ type Ask = (hosts: number, knowsOwner: boolean, cores: number) => Throughput
 
 function costTable({ host, server, handing, handed, sender, upkeep }: ClusterCosts): Table {
   return {
-    title: 'What it costs, by the lines through all loads above; us of CPU',
+    title: 'Costs, fitted to all loads above; us of CPU',
     rows: [
-      ['', 'for each message', 'for each transaction', 'a second, for each host'],
+      ['', 'per message', 'per transaction', 'per second and host'],
       ['host', digits(host.message), digits(host.transaction), digits(upkeep.host)],
       ['PostgreSQL', digits(server.message), digits(server.transaction), digits(upkeep.server)],
-      ['a host that hands a message on', digits(handing), '', ''],
-      ['the owner, more for such a message', digits(handed), '', ''],
+      ['forwarding host, per forwarded message', digits(handing), '', ''],
+      ['owner, extra per forwarded message', digits(handed), '', ''],
       ['sender', digits(sender), '', ''],
     ],
   }
@@ -53,11 +53,11 @@ function hostsTable(ask: Ask, flushMs: number): Table {
     busiest(found),
     digits(found.busy.database * CORES),
   ]
-  const columns = ['of one host', 'busiest', 'cores of the database at work']
+  const columns = ['of one host', 'busiest', 'busy cores of the database']
   return {
     title:
       `Simulated: hosts with a core each, a database with ${CORES} and a disk that flushes in ${digits(flushMs)} ms, ` +
-      `${WINDOW} messages under way for each host, ${NETWORK_MS} ms from one machine to another`,
+      `${WINDOW} messages in flight per host, ${NETWORK_MS} ms between machines`,
     rows: [
       ['hosts', 'sender knows the owner, a second', ...columns, 'any host takes', ...columns],
       ...HOSTS.map((hosts) => [String(hosts), ...cells(ask(hosts, true, CORES)), ...cells(ask(hosts, false, CORES))]),

@@ -114,14 +114,14 @@ class ClusterRun {
     return { messages, transactions, hosts, database, disk: this.#disk.spent }
   }
 
-  /** Sends endlessly. `asked`: target of a client that knows the owner */
-  #send(asked: SimulatedHost): void {
+  /** Sends endlessly. `target`: target of a client that knows the owner */
+  #send(target: SimulatedHost): void {
     const { knowsOwner, machines } = this.#cluster
     const { sender, handing, handed } = this.#costs
-    const [taker, owner] = knowsOwner ? [asked, asked] : [this.#anyHost(), this.#anyHost()]
+    const [taker, owner] = knowsOwner ? [target, target] : [this.#anyHost(), this.#anyHost()]
     const again = (): void => {
       this.#messages += 1
-      this.#send(asked)
+      this.#send(target)
     }
     const answered = (): void => this.#travel(again)
     this.#sender.run(machines.kind === 'shared' ? this.#drawn(sender) : 0, () => {
@@ -243,7 +243,7 @@ export function costsOf(samples: readonly SpreadSample[]): ClusterCosts {
   const server = lineThrough(direct.map((load) => pointOf(load, load.server, load.hosts.length * upkeep.server)))
   const handed = loads.filter(({ way }) => way === 'handed')
   const messages = sumOf(handed.map((load) => load.messages))
-  if (messages === 0) throw new Error('no messages that were handed on were measured')
+  if (messages === 0) throw new Error('the loads lack forwarded messages')
   const first = handed.map(({ hosts, seconds }) => (hosts[0] ?? 0) - upkeep.host * seconds)
   const more = handed.map((load) => {
     const { hosts, seconds, messages: taken, transactions } = load

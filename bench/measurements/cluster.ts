@@ -8,7 +8,7 @@ import type { SpreadLoad, SpreadSample } from '../samples/spread.ts'
 
 export const takeover = measurement('takeover', {
   name: 'takeover',
-  title: 'Takeover: 3 hosts and a PostgreSQL on one machine, 30 tenants of 100 tasks; one host is gone',
+  title: 'Takeover: 3 hosts and a PostgreSQL on one machine, 30 tenants of 100 tasks; one host is killed',
   lines: [
     { name: 'killed', title: 'killed (kill -9)', request: { subject: 'killed' } },
     { name: 'halted', title: 'standing still (SIGSTOP)', request: { subject: 'halted' } },
@@ -42,7 +42,7 @@ const transactions = (load: SpreadLoad): number => load.transactions / load.mess
 export const spread = measurement('spread', {
   name: 'spread',
   title:
-    'Clusters of 1, 2 and 4 hosts and a PostgreSQL on one machine: 128 messages under way over HTTP for each host, sent to the owner',
+    'Clusters of 1, 2 and 4 hosts and a PostgreSQL on one machine: 128 messages in flight over HTTP per host, sent to the owner',
   lines: HOSTS.map((hosts) => ({
     name: String(hosts),
     title: String(hosts),
@@ -53,7 +53,7 @@ export const spread = measurement('spread', {
   costUnit: 'us CPU',
   what: 'hosts',
   columns: [
-    ['us of CPU of hosts a message', middle((sample) => hostsCost(fullLoad(sample)))],
+    ['us of CPU of hosts per message', middle((sample) => hostsCost(fullLoad(sample)))],
     ['us of CPU of PostgreSQL', middle((sample) => serverCost(fullLoad(sample)))],
     ['both, of one host', ({ samples }, all) => percent(bothCosts(samples), bothCosts(all[0]?.samples ?? []))],
     ['messages a second', middle((sample) => perSecond(fullLoad(sample)), rate)],
@@ -76,8 +76,8 @@ function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushM
   const cores = availableParallelism()
   const rows = HOSTS.flatMap((hosts) => {
     const same = samples.filter((sample) => sample.hosts === hosts)
-    return (same[0]?.loads ?? []).map(({ way, window }, place): Row => {
-      const loads = same.flatMap((sample) => sample.loads[place] ?? [])
+    return (same[0]?.loads ?? []).map(({ way, window }, index): Row => {
+      const loads = same.flatMap((sample) => sample.loads[index] ?? [])
       const of = (figure: (load: SpreadLoad) => number): number => median(loads.map(figure))
       const simulated =
         way === 'handed'
@@ -105,9 +105,9 @@ function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushM
     })
   })
   const head = [
-    'hosts, way, messages under way for each',
+    'hosts, routing, messages in flight for each',
     'us of hosts',
-    'of who hands on',
+    'of the forwarding host',
     'PostgreSQL',
     'transactions a message',
     'simulated',
@@ -115,7 +115,7 @@ function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushM
     'simulated',
   ]
   return {
-    title: `All loads, beside the simulation of all on the ${cores} cores of this machine`,
+    title: `All loads, next to a simulation of each on the ${cores} cores of this machine`,
     rows: [head, ...rows],
   }
 }

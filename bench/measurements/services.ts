@@ -17,7 +17,11 @@ export const alarms = measurement('alarms', {
   title: 'Alarms on SQLite, synced to the disk, by the clock',
   lines: [
     { name: 'raise', title: 'raised on 10,000 sources, 64 in flight', request: { subject: 'raise' }, maxRounds: 3 },
-    { name: 'list', title: 'page and total of a source and a status among 1 M alarms', request: { subject: 'list' } },
+    {
+      name: 'list',
+      title: 'page and total of the alarms with a source and a status, among 1 M',
+      request: { subject: 'list' },
+    },
   ],
   maxRounds: 1,
   cost: ({ perSecond }) => 1e6 / perSecond,
@@ -94,8 +98,8 @@ const ACCESS: Readonly<Record<AccessSubject, string>> = {
   posts: 'post over HTTP, with its client',
   'posts-tls': 'post over HTTPS, with its client',
   scope: 'check of a scope',
-  session: 'check of a session that is not remembered',
-  token: 'check of a token that is not remembered',
+  session: 'check of a session that is not cached',
+  token: 'check of a token that is not cached',
   write: 'change of a resource over HTTP on SQLite, with its client',
   audited: 'the same, audited',
 }

@@ -138,7 +138,7 @@ async function placed(
     }
     found.push({ authorization: headers.authorization, owner })
   }
-  if (found.length < TENANTS * hosts.length) throw new Error('too few tenants fell to one of the hosts')
+  if (found.length < TENANTS * hosts.length) throw new Error('too few tenants were assigned to one of the hosts')
   return found
 }
 
@@ -180,7 +180,7 @@ class Deployment {
     await work()
     const after = await this.#clocks()
     return {
-      hosts: after.hosts.map((us, place) => us - (before.hosts[place] ?? 0)),
+      hosts: after.hosts.map((us, index) => us - (before.hosts[index] ?? 0)),
       server: after.server - before.server,
       sender: after.sender - before.sender,
       transactions: after.transactions - before.transactions,
@@ -207,8 +207,8 @@ class Deployment {
     const open = Array.from({ length: window * (way === 'handed' ? 1 : this.#hosts.length) }, (_, n) => {
       const tenant = sent[n % sent.length]
       if (tenant === undefined) throw new Error('the list of tenants is empty')
-      const asked = { owner: tenant.owner, blind: Math.floor(n / sent.length) % this.#hosts.length, handed: 0 }[way]
-      return Connection.open(Number(new URL(this.#hosts[asked]?.url ?? '').port), tenant.authorization)
+      const target = { owner: tenant.owner, blind: Math.floor(n / sent.length) % this.#hosts.length, handed: 0 }[way]
+      return Connection.open(Number(new URL(this.#hosts[target]?.url ?? '').port), tenant.authorization)
     })
     return Promise.all(open)
   }
@@ -218,10 +218,10 @@ async function send(connections: readonly Connection[], ms: number): Promise<num
   const end = performance.now() + ms
   let sent = 0
   await Promise.all(
-    connections.map(async (connection, place) => {
+    connections.map(async (connection, index) => {
       while (performance.now() < end) {
         sent += 1
-        const resource = (place + sent) % RESOURCES
+        const resource = (index + sent) % RESOURCES
         await connection.expect(200, 'POST', `/resources/boiler-${resource}/events`, `{"temperature":${sent % 100}}`)
       }
     }),
@@ -272,7 +272,7 @@ function isIn(pid: string, folder: string): boolean {
 function cpuOfProcess(pid: number | string | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return [11, 12, 13, 14].reduce((sum, place) => sum + Number(fields[place]), 0) * (1_000_000 / TICKS)
+    return [11, 12, 13, 14].reduce((sum, column) => sum + Number(fields[column]), 0) * (1_000_000 / TICKS)
   } catch {
     return 0
   }

@@ -69,7 +69,7 @@ export async function measureRate(driven: Driven, feed: Feed, measureMs: number)
   const driver = new Driver(driven, feed)
   await driver.warmUp(measureMs)
   const before = driven.ways()
-  const heardBefore = driven.heard
+  const deliveredBefore = driven.delivered
   const collector = new CollectorWatch()
   const spent = await driver.spend(measureMs)
   const collected = await collector.end()
@@ -78,7 +78,7 @@ export async function measureRate(driven: Driven, feed: Feed, measureMs: number)
     ...spent,
     ...collected,
     bytes: await bytesPerMessage(driver),
-    heard: driven.heard - heardBefore,
+    delivered: driven.delivered - deliveredBefore,
     ...(before !== undefined && after !== undefined && { ways: waysBetween(before, after) }),
   }
 }

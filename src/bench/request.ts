@@ -19,7 +19,7 @@ export interface BenchWork {
 
 export type BenchRequest = { readonly work: BenchWork } & (
   | { readonly kind: 'check' }
-  | { readonly kind: 'rate'; readonly who: 'limit' | Listen; readonly place: number; readonly measureMs: number }
+  | { readonly kind: 'rate'; readonly who: 'limit' | Listen; readonly index: number; readonly measureMs: number }
   | { readonly kind: 'latency'; readonly rate: number; readonly measureMs: number }
 )
 
@@ -53,7 +53,7 @@ export interface RateSample {
   readonly collectionMs: number
   /** garbage per message in bytes; median of stretches without a collection */
   readonly bytes: number
-  readonly heard: number
+  readonly delivered: number
   readonly ways?: EngineStats
 }
 

@@ -21,7 +21,7 @@ export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
   settled(): Promise<void>
-  readonly heard: number
+  readonly delivered: number
   ways(): EngineStats | undefined
 }
 
@@ -66,19 +66,19 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
       return engine.openCalls
     },
     settled: () => engine.settled(),
-    heard: 0,
+    delivered: 0,
     ways: () => engine.stats(),
   }
 }
 
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
-  let heard = 0
+  let delivered = 0
   const { engine } = driven
-  if (listen === 'all') engine.eventBatches().subscribe(({ length }) => (heard += length))
-  if (listen === 'fired') engine.fired$.subscribe(() => heard++)
+  if (listen === 'all') engine.eventBatches().subscribe(({ length }) => (delivered += length))
+  if (listen === 'fired') engine.fired$.subscribe(() => delivered++)
   if (listen === 'why') {
     engine.fired$.subscribe(({ why }) => {
-      if (why !== undefined && partsOf(why) > 0) heard++
+      if (why !== undefined && partsOf(why) > 0) delivered++
     })
   }
   return {
@@ -87,8 +87,8 @@ export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
       return driven.open
     },
     settled: driven.settled,
-    get heard() {
-      return heard
+    get delivered() {
+      return delivered
     },
     ways: driven.ways,
   }
@@ -136,11 +136,11 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
   const generate = generatorHere()
   if (generate === undefined) return { limits: { reason: 'this process cannot generate code' }, actuators }
-  const heard = new Set(tasks.map(({ resource }) => resource))
+  const observed = new Set(tasks.map(({ resource }) => resource))
   return {
     limits: limitsOf(
       tasks,
-      feed.messages.filter(({ resource }) => heard.has(resource)),
+      feed.messages.filter(({ resource }) => observed.has(resource)),
       generate,
     ),
     actuators,
@@ -158,14 +158,14 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
     },
     open: 0,
     settled: () => Promise.resolve(),
-    heard: 0,
+    delivered: 0,
     ways: () => undefined,
   }
 }
 
-export function limitAt({ limits }: Tasks, place: number): Limit {
-  const limit = 'reason' in limits ? undefined : limits[place]
-  if (limit === undefined) throw new AppError('USAGE', `limit ${place} of this rule does not exist`)
+export function limitAt({ limits }: Tasks, index: number): Limit {
+  const limit = 'reason' in limits ? undefined : limits[index]
+  if (limit === undefined) throw new AppError('USAGE', `limit ${index} of this rule does not exist`)
   return limit
 }
 
@@ -230,7 +230,7 @@ export class Cursor {
   readonly #messages: readonly Message[]
   readonly #times: Float64Array
   readonly #span: number
-  #place = 0
+  #index = 0
   #passed = 0
 
   constructor(messages: readonly Message[], times: Float64Array, span: number) {
@@ -240,16 +240,16 @@ export class Cursor {
   }
 
   get message(): Message {
-    return this.#messages[this.#place] as Message
+    return this.#messages[this.#index] as Message
   }
 
   get time(): number {
-    return (this.#times[this.#place] as number) + this.#passed
+    return (this.#times[this.#index] as number) + this.#passed
   }
 
   next(): void {
-    if (++this.#place < this.#messages.length) return
-    this.#place = 0
+    if (++this.#index < this.#messages.length) return
+    this.#index = 0
     this.#passed += this.#span
   }
 }

@@ -59,7 +59,7 @@ export async function* eachWith<T>(rights: Rights | undefined, steps: AsyncItera
 }
 
 /** Returns the work bound to the current rights, for later calls from elsewhere. */
-export function withRightsOfNow<Arguments extends unknown[], T>(work: (...given: Arguments) => T) {
+export function withRightsOfNow<Arguments extends unknown[], T>(work: (...args: Arguments) => T) {
   const rights = currentRights()
-  return (...given: Arguments): T => actingWith(rights, () => work(...given))
+  return (...args: Arguments): T => actingWith(rights, () => work(...args))
 }

@@ -23,7 +23,7 @@ function counted(calls: number) {
       seen.open = 0
       return Promise.resolve()
     },
-    heard: 0,
+    delivered: 0,
     ways: () => undefined,
   }
   return { seen, driven }

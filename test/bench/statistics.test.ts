@@ -122,7 +122,7 @@ describe('a gate', () => {
     ['slower by less than is allowed', 1.03, false],
     ['as fast', 1.0, false],
     ['faster', 0.8, false],
-  ])('%s: failure %s', (_, factor, fails) => {
+  ])('when %s fails: %s', (_, factor, fails) => {
     expect(failsBy(compared(factor), 0.05)).toBe(fails)
   })
 })

@@ -62,7 +62,7 @@ describe('costs of a cluster', () => {
   })
 
   it('require samples with forwarded messages', () => {
-    expect(() => costsOf(samples.slice(0, 1))).toThrow('handed on')
+    expect(() => costsOf(samples.slice(0, 1))).toThrow('lack forwarded messages')
   })
 
   it.each([

@@ -92,7 +92,7 @@ describe('the start of a rule', () => {
     expect(rruleSchedule('FREQ=DAILY;BYHOUR=1').next(before)).toBe(Date.UTC(2026, 0, 6, 1, 30, 15))
   })
 
-  it('is not part of the key of a rule that does not depend on it', () => {
+  it('is ignored in the key of a rule that does not depend on it', () => {
     const keyAt = (rrule: string, start: number) => rruleSchedule(rrule, 'Europe/Paris', start).key
     const other = START + 7_345_000
     const daily = 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0'

@@ -46,7 +46,7 @@ describe('calls on one target', () => {
     expect(queues.release(a, MANY)).toEqual([c])
   })
 
-  it('are limited to a number of concurrent calls, for any targets', () => {
+  it('are limited to a number of concurrent calls, also with other targets', () => {
     const queues = new EffectQueues()
     const calls = [call(), call(), call(), call()]
     expect(calls.map((one, i) => queues.enqueue(one, [`thing ${i}`], 2))).toEqual([true, true, false, false])

@@ -53,7 +53,7 @@ describe('raising an alarm', () => {
         {
           id: 'a3',
           type: 'io.service.alarm.EventOccuredAgain',
-          text: 'Alarm event occured again',
+          text: 'Alarm event occurred again',
           timestamp: then,
         },
       ],

@@ -98,7 +98,7 @@ describe('an archive', () => {
     ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /compressed with xz; send a tar/],
     ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /compressed with zstd; send a tar/],
     ['of zip', () => Buffer.from('PK\u0003\u0004'), /compressed with zip; send a tar/],
-  ])('%s is rejected with its form', async (_what, make, text, code = 'VALIDATION') => {
+  ])('%s is rejected, and the format is named', async (_what, make, text, code = 'VALIDATION') => {
     const message = expect.stringMatching(text) as string
     await expect(readArchive(await make())).rejects.toMatchObject({ code, message })
   })

@@ -148,7 +148,7 @@ describe('a query', () => {
     const lacking = await queries.api.execute({ query: { ...query, interpolation: { method: 'spline', order: 5 } } })
     expect(lacking.data).toMatchObject([{ data: [[JUNE, 12.67], {}, [JUNE + 2 * HOUR, null], {}] }])
     expect(lacking.messages).toMatchObject([
-      { level: 'error', message: expect.stringContaining('takes 6 values at least') as unknown },
+      { level: 'error', message: expect.stringContaining('requires at least 6 values') as unknown },
     ])
   })
 
@@ -257,22 +257,25 @@ describe('a query', () => {
     },
   )
 
-  it.each(['csv', 'ndjson', 'arrow'] as const)('returns the messages of JSON also beside rows as %s', async (format) => {
-    await using queries = await filled()
-    const query = { resource: 'A', metric: 'h', from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
-    const { messages } = await queries.api.execute({ query })
-    expect(messages).toHaveLength(2)
-    const opened = await queries.api.open({ query }, { format })
-    expect(opened.messages).toEqual(messages)
-    for await (const part of opened.parts) expect(part.length).toBeGreaterThan(0)
-    const url = await queries.app.listen({ port: 0 })
-    const http = createClient({ url, credentials: { key: 'k', secret: 's' } })
-    const overWire = await http.queries.open({ query }, { format })
-    expect(overWire.messages.map(({ message, level }) => [message, level])).toEqual(
-      messages.map(({ message, level }) => [message, level]),
-    )
-    for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
-  })
+  it.each(['csv', 'ndjson', 'arrow'] as const)(
+    'returns the messages of JSON also beside rows as %s',
+    async (format) => {
+      await using queries = await filled()
+      const query = { resource: 'A', metric: 'h', from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
+      const { messages } = await queries.api.execute({ query })
+      expect(messages).toHaveLength(2)
+      const opened = await queries.api.open({ query }, { format })
+      expect(opened.messages).toEqual(messages)
+      for await (const part of opened.parts) expect(part.length).toBeGreaterThan(0)
+      const url = await queries.app.listen({ port: 0 })
+      const http = createClient({ url, credentials: { key: 'k', secret: 's' } })
+      const overWire = await http.queries.open({ query }, { format })
+      expect(overWire.messages.map(({ message, level }) => [message, level])).toEqual(
+        messages.map(({ message, level }) => [message, level]),
+      )
+      for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
+    },
+  )
 
   it('stops reading when its caller disconnects', async () => {
     const { storage, reads } = endless()

@@ -300,7 +300,7 @@ describe('resource constraints', () => {
     ])
   })
 
-  it('are reported together where each two of three are compatible, and each attribute by itself', async () => {
+  it('are reported together if each two of three are compatible, and separately for each attribute', async () => {
     const enumOf = (...items: readonly string[]) => attribute({ type: 'enum', enumType: 'string', items })
     const ids = [
       await constraint(enumOf('a', 'b')),

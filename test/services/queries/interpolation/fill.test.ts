@@ -48,7 +48,7 @@ describe('interpolation', () => {
   it('reports how many values a method lacks, and fills an empty series only with a fixed value', () => {
     const times = Float64Array.from(A, (_cell, i) => i)
     expect(fill(times, [...A], { method: 'cubic' })).toEqual({
-      lacking: 'cubic takes 4 values at least, and there are 3',
+      lacking: 'cubic requires at least 4 values, but the series has 3',
     })
     expect(fill(times, [...A], { method: 'spline', order: 5 })).toMatchObject({
       lacking: expect.stringContaining('order 5') as unknown,
