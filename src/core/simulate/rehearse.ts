@@ -35,7 +35,6 @@ export interface RehearseOptions extends PlaybackOptions, Pick<DiffOptions, 'tol
   readonly types?: readonly EventType[]
 }
 
-/** Counts of one node. */
 export interface NodeCounts {
   readonly node: string
   /** number of calls of its plug */

@@ -130,7 +130,6 @@ export interface BrokerGauges {
   readonly pending: number
   /** number of commands that were dropped because too many waited for a client */
   readonly pendingDropped: number
-  /** number of retained messages */
   readonly retained: number
   /** number of retained messages that were dropped because there were too many */
   readonly retainedDropped: number
@@ -160,7 +159,6 @@ export interface MqttBrokerApi extends BrokerApi {
 
 /** The retained messages of topics. */
 export interface RetainedApi {
-  /** Posts a body, and retains its last message. */
   publish(resource: string, channel: Channel, body: unknown, options?: Pick<PostOptions, 'badTime'>): Promise<Posted>
   last(resource: string, channel: Channel): Promise<BrokerMessage | undefined>
   /** Returns the resources with a retained event. */

@@ -119,7 +119,7 @@ describe('the log of a task', () => {
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
     const messages = pluck(got(body, 'logs'), 'message')
     expect(messages).toEqual(
-      expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm gave too hot']),
+      expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm returned too hot']),
     )
     expect(messages.at(-1)).toBe('task started, run 1')
     expect(got(body, 'logs.0')).toMatchObject({ time: new Date(NOON).toISOString(), taskId: 't1' })
@@ -276,6 +276,6 @@ describe('a task without subscribers', () => {
   it('has its last events in its log when stopped', async () => {
     await send(93)
     await rules.api.tasks.stop('t1')
-    expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm gave too hot'])
+    expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm returned too hot'])
   })
 })

@@ -8,7 +8,6 @@ import type { CoreEngine } from '#core'
 export interface TaskFiring {
   /** id of the task */
   readonly task: string
-  /** name of the task */
   readonly name: string
   /** first resource of the task */
   readonly resource: string

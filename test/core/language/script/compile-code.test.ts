@@ -286,7 +286,7 @@ describe('console output and random numbers', () => {
   it('limits the lines and reports how many are omitted', async () => {
     const { lines } = await logged('for (let i = 0; i < 150; i++) console.log(i); true')
     expect(lines).toHaveLength(101)
-    expect(lines.at(-1)).toBe('WARN 50 more lines are left out, 100 are kept of one call')
+    expect(lines.at(-1)).toBe('WARN 50 more lines are omitted; a call keeps 100')
   })
 
   it('draws the same random numbers in both evaluators', async () => {

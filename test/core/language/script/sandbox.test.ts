@@ -149,7 +149,7 @@ describe('the sandbox of scripts', () => {
     const { log } = await run('for (let i = 0; i < 1000; i++) console.log("x".repeat(5000)); return {}')
     expect(log).toHaveLength(101)
     expect(log[0]?.message).toBe(`${'x'.repeat(1000)} ... (4000 more characters are cut)`)
-    expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are left out, 100 are kept of one call' })
+    expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are omitted; a call keeps 100' })
   })
 
   it('returns the log of a script before its failure', async () => {

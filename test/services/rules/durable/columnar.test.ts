@@ -96,7 +96,7 @@ describe('a task of a host', () => {
       'level went from unknown to High',
       'level gave High',
       'data of boiler: resource, level',
-      'say gave no state',
+      'say returned no state',
       'twelve',
     ])
     // a start, and messages
