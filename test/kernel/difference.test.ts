@@ -6,7 +6,7 @@ describe('the difference of two values', () => {
     ['equal values', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
     ['a member that changed', { a: 1, b: 2 }, { a: 1, b: 3 }, [{ path: '/b', from: 2, to: 3 }]],
     [
-      'a member that is new or gone',
+      'an added or removed member',
       { a: 1 },
       { b: 2 },
       [

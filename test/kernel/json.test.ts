@@ -11,7 +11,7 @@ describe('isPlainObject', () => {
     ['a literal', {}, true],
     ['a literal with fields', { a: 1 }, true],
     ['a null-prototype record', Object.create(null), true],
-    ['what JSON.parse gives', JSON.parse('{"__proto__": {"a": 1}}'), true],
+    ['the result of JSON.parse', JSON.parse('{"__proto__": {"a": 1}}'), true],
     ['an array', [], false],
     ['null', null, false],
     ['undefined', undefined, false],

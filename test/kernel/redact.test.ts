@@ -5,7 +5,7 @@ import { redacting } from '../../src/kernel/redact.ts'
 it.each<[string, readonly string[], string, string]>([
   ['a value', ['sesame'], 'open sesame, sesame!', 'open ***, ***!'],
   ['several of them', ['sesame', 'barley'], 'sesame and barley', '*** and ***'],
-  ['one that stands in another, the longer one first', ['sesame', 'sesame seed'], 'a sesame seed', 'a ***'],
+  ['a secret inside another, the longer one first', ['sesame', 'sesame seed'], 'a sesame seed', 'a ***'],
   ['as JSON has it', ['a"b\\c'], JSON.stringify({ key: 'a"b\\c' }), '{"key":"***"}'],
   ['as an address has it', ['a b/c'], 'GET /?key=a%20b%2Fc', 'GET /?key=***'],
   ['the lines of one that has several', ['-----KEY-----\nMIIEvQIBAD'], 'MIIEvQIBAD==', '***=='],

@@ -41,7 +41,7 @@ describe('streamingDataSensor', () => {
       'the parameter "setpoint" is missing in the message, which has temperature',
     ],
     [
-      'text that is no number',
+      'text other than a number',
       { temperature: 'warm' },
       5,
       '"temperature" of the message must be a number, but is the text "warm"',

@@ -141,7 +141,7 @@ describe('no call begins before its turn', () => {
       { metadata: () => ({ floor: '3' }) },
     ],
     [
-      'of a node that reads metadata of its own',
+      'of a node that reads its own metadata',
       { properties: { text: '${node.resource.meta.floor}' } },
       { metadata: () => ({ floor: '3' }) },
     ],

@@ -100,7 +100,7 @@ describe('a change of a node', () => {
       ['b'],
     ],
     [
-      'a variable that nobody reads',
+      'an unused variable',
       pair({ variables: { x: 1, y: 1 } }, { properties: { value: '${variables.x}' } }),
       pair({ variables: { x: 1, y: 2 } }, { properties: { value: '${variables.x}' } }),
       [],

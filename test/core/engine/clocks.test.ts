@@ -21,7 +21,7 @@ describe('schedules of one engine', () => {
       rrule('DTSTART:20260101T000000\nRRULE:FREQ=DAILY', HOUR + 1),
     ],
     [
-      'rules that take nothing from their start',
+      'rules that do not depend on their start',
       rrule('FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', 0),
       rrule('FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', 17 * HOUR + 61_001),
     ],

@@ -170,8 +170,8 @@ describe('updating', () => {
 
   it.each<[string, TaskSettings, TaskSettings, string]>([
     ['a stopped task leaves it stopped', { start: false }, {}, 'stopped'],
-    ['a stopped task starts it when asked', { start: false }, { start: true }, 'running'],
-    ['a running task leaves it stopped when asked', {}, { start: false }, 'stopped'],
+    ['a stopped task starts it if requested', { start: false }, { start: true }, 'running'],
+    ['a running task stops it if requested', {}, { start: false }, 'stopped'],
   ])('%s', async (_, before, settings, expected) => {
     const t = await live(simple(before))
     await t.engine.update('t', other, settings)
@@ -193,7 +193,7 @@ describe('a start that fails', () => {
   it.each<[string, Rule, string]>([
     ['a rule that is not valid', rule({ sensors: { s: 'nothing' } }), 'VALIDATION'],
     [
-      'a resource that stands for nothing',
+      'a resource that cannot be resolved',
       rule({ sensors: { s: { name: 'switch', resource: 'META.$.x' } }, task: { resource: 'h' } }),
       'RESOLUTION',
     ],

@@ -73,9 +73,9 @@ describe('latest', () => {
     ['more values', data({ a: 1 }), data({ a: 2, b: 2 }), true],
     ['fewer values', data({ a: 1, b: 1 }), data({ a: 2 }), false],
     ['null is a value', data({ a: null }), data({ b: 2 }), false],
-    ['undefined is none', data({ a: undefined }), data({ b: 2 }), true],
-    ['a time is none', data({ a: 1, timestamp: 5 }), data({ a: 2 }), true],
-    ['what objects inherit is none', data({ toString: 1 }), data({ a: 2 }), false],
+    ['undefined does not count', data({ a: undefined }), data({ b: 2 }), true],
+    ['a timestamp does not count', data({ a: 1, timestamp: 5 }), data({ a: 2 }), true],
+    ['an inherited member does not count', data({ toString: 1 }), data({ a: 2 }), false],
     ['another resource', data({ resource: 'q', a: 1 }), data({ a: 2 }), false],
     ['one of several', data({ a: 1 }), data({ resource: 'q', a: 2 }, { a: 2 }), true],
     [

@@ -56,7 +56,7 @@ describe('a task of a template', () => {
 
   it.each<[string, StartSettings, RegExp]>([
     ['leaves out a mandatory variable', {}, /limit/],
-    ['gives a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
+    ['has a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
     [
       'overrides a node that does not exist',
       { variables: { limit: 4 }, nodes: [{ name: 'nobody', properties: {} }] },

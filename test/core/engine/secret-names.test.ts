@@ -18,7 +18,7 @@ describe('a secret in stored properties', () => {
   it.each([
     ['alone keeps its type', { x: secretName('PORT') }, { x: 8080 }],
     [
-      'in a text stands in its place, each time',
+      'in a text is inserted at its place, each time',
       { x: `a${secretName('TOKEN')}b${secretName('PORT')}` },
       { x: 'as3cretb8080' },
     ],

@@ -42,7 +42,7 @@ describe('values of messages that run a sensor', () => {
     ['what its plug asks for', 'asks', {}, ['a']],
     ['that and what its placeholders read', 'asks', { with: 'x ${streamdata.b.c} $${?streamdata.d}' }, ['a', 'b', 'd']],
     ['what its plug asks for by a property', 'asksFor', { name: 'x' }, ['x']],
-    ['nothing told when that property is known only later', 'asksFor', { name: '${variables.n}' }, undefined],
+    ['unknown if that property is resolved at run time', 'asksFor', { name: '${variables.n}' }, undefined],
     [
       'what other properties read that are known only later',
       'asksFor',
@@ -54,7 +54,7 @@ describe('values of messages that run a sensor', () => {
     ['what JSON Logic reads', 'reads', { code: { '>': [{ var: 'a' }, { var: ['b', 1] }] } }, ['a', 'b']],
     ['what a template reads', 'reads', { text: '{{GLOBAL.a}} of {{n.x}} and ${streamdata.b}' }, ['a', 'b']],
     ['nothing when it reads other nodes alone', 'reads', { value: '${nodes.n.rawData.a}' }, undefined],
-    ['nothing told by a plug that declares nothing', 'silent', { value: '${streamdata.a}' }, undefined],
+    ['unknown for a plug that declares nothing', 'silent', { value: '${streamdata.a}' }, undefined],
   ])('are %s', (_, name, properties, expected) => {
     expect(parametersOf(name, properties)).toEqual(expected)
   })

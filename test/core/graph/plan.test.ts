@@ -31,14 +31,14 @@ describe('the observations that a plan resets', () => {
 
   it.each([
     [
-      'a sensor takes along what triggers reach through gates, and further on',
+      'a sensor includes everything that triggers reach through gates, recursively',
       ['a'],
       ['a', 'c', 'far'],
       ['ab', 'deep'],
     ],
-    ['a sensor behind triggers takes along only what follows from it', ['c'], ['c', 'far'], ['deep']],
+    ['a sensor behind triggers includes only its followers', ['c'], ['c', 'far'], ['deep']],
     ['a sensor without followers is alone', ['apart'], ['apart'], ['other']],
-    ['several are told once, in order of declaration', ['c', 'a'], ['a', 'c', 'far'], ['ab', 'deep']],
+    ['several are listed once, in order of declaration', ['c', 'a'], ['a', 'c', 'far'], ['ab', 'deep']],
   ])('%s', (_, chosen, reset, gates) => {
     expect(planOf(graph, ...chosen)).toMatchObject({ reset, resetGates: gates })
   })

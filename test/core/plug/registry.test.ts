@@ -79,10 +79,10 @@ describe('resolve', () => {
   ])
 
   it.each([
-    ['the version itself, though a newer one stands for it', '1.0.0', '1.0.0', 'version'],
-    ['the newest plug that stands for it', '1.1.5', '1.2.0', 'compatible'],
-    ['the one plug that stands for it', '0.3.0', '1.0.0', 'compatible'],
-    ['a plug of another major version that stands for it', '2.9.9', '1.2.0', 'compatible'],
+    ['the version itself, although a newer one replaces it', '1.0.0', '1.0.0', 'version'],
+    ['the newest plug that replaces it', '1.1.5', '1.2.0', 'compatible'],
+    ['the only plug that replaces it', '0.3.0', '1.0.0', 'compatible'],
+    ['a plug of another major version that replaces it', '2.9.9', '1.2.0', 'compatible'],
     ['the newest of the same major version', '4.7.0', '4.0.0', 'major'],
     ['the newest when none is named', undefined, '4.0.0', 'newest'],
     ['the newest for latest', 'latest', '4.0.0', 'newest'],

@@ -20,7 +20,7 @@ describe('settings', () => {
 
   it.each<[string, TaskSettings, TaskSettings]>([
     ['the defaults stand when nothing is given', {}, defaults],
-    ['what is given wins', { parallel: true }, { ...defaults, parallel: true }],
+    ['settings of the request win', { parallel: true }, { ...defaults, parallel: true }],
     ['tags merge by key', { tags: { b: 2 } }, { ...defaults, tags: { a: 1, b: 2 } }],
     [
       'another unit replaces the default frequency',

@@ -370,7 +370,7 @@ describe('accepted:', () => {
     ['numbers written as text', '/sensors/0/properties/threshold = "80.5"'],
     ['a placeholder where a number belongs', '/sensors/0/properties/threshold = "${variables.limit}"'],
     [
-      'a sensor that hears events and takes no data, in a task without a clock',
+      'a sensor that observes events and no data, in a task without a clock',
       '/sensors/- = {"label":"e","name":"ear","resource":"$","dataTrigger":false}; /task = {"type":"reactive"}',
     ],
     ['JSON Logic that looks like nothing else', '/sensors/0/properties/when = {">":[{"var":"a"},1]}'],
@@ -388,7 +388,7 @@ describe('accepted:', () => {
     ['the own answer of an actuator', '/actuators/0/properties/message = "before: ${?nodes.note.rawData.sent}"'],
     ['a sensor of silence with the clock of its task', '/sensors/- = {"label":"quiet","name":"lull","resource":"$"}'],
     [
-      'a sensor of silence with a clock of its own',
+      'a sensor of silence with its own clock',
       '/task = {"type":"reactive"}; /sensors/- = {"label":"q","name":"lull","resource":"$","pollingPeriod":1000}',
     ],
     [
@@ -400,7 +400,7 @@ describe('accepted:', () => {
       '/task = {"type":"reactive"}; /sensors/0/resource = "other"; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}',
     ],
     [
-      'a sensor of silence in a rule whose settings come later',
+      'a sensor of silence in a rule without settings yet',
       '/task =; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}',
     ],
   ])('%s', (_name, changes) => {

@@ -52,7 +52,7 @@ describe('virtual time', () => {
 
   it.each<[string, object]>([
     ['cron', { type: 'scheduled', cron: '0 0 6 * * ?' }],
-    ['a rule that says when it begins', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
+    ['a rule with its own start', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
   ])('includes a run of %s at its bounds', async (_, task) => {
     const from = Date.UTC(2026, 0, 5, 6)
     const until = Date.UTC(2026, 0, 6, 6)

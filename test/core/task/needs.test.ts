@@ -48,7 +48,7 @@ describe('the smallest changes that fire a trigger', () => {
   it.each([
     ['one of several that are as small', TRUE, { a: 'In', b: 'Off', c: 'Off' }, [['b=On'], ['c=On']]],
     ['each other state of a sensor', FALSE, { a: 'In', b: 'On', c: 'On' }, [['a=Below'], ['a=Above']]],
-    ['none, when the state is there already', TRUE, { a: 'In', b: 'On' }, [[]]],
+    ['none, if the state is already reached', TRUE, { a: 'In', b: 'On' }, [[]]],
     [
       'several at once',
       TRUE,

@@ -34,7 +34,7 @@ describe('a onetime task', () => {
   })
 
   it.each([
-    ['the response of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
+    ['the delayed response of its actuator has arrived', 'act', { after: 5000 }, '5000 stopped finished'],
     ['the pause of its actuator is over', PAUSED, undefined, '9000 stopped finished'],
   ])('stops on its own when %s', async (_, actuator, said, expected) => {
     const t = await acting(actuator, said)

@@ -24,10 +24,10 @@ describe('an invalid saved task', () => {
     }))
 
   it.each<[string, (task: SavedTask) => unknown, string]>([
-    ['a sensor that is gone', without('polled'), 'the saved task contains sensor polled, which its rule lacks'],
-    ['a trigger that is gone', withRule((given) => ({ ...given, triggers: [] })), 'contains trigger'],
+    ['a sensor that its rule lacks', without('polled'), 'the saved task contains sensor polled, which its rule lacks'],
+    ['a trigger that its rule lacks', withRule((given) => ({ ...given, triggers: [] })), 'contains trigger'],
     [
-      'an actuator that is gone',
+      'an actuator that its rule lacks',
       withRule((given) => ({
         ...given,
         actuators: (given.actuators ?? []).filter(({ label }) => label !== 'act'),

@@ -23,7 +23,7 @@ describe('an explanation', () => {
       `it has no resource, ${NOTHING}; ${BIND}, ${OR}`,
     ],
     [
-      'that takes no data, in a task without a clock',
+      'that observes no data, in a task without a clock',
       on('switch', { dataTrigger: false }),
       {},
       `its dataTrigger is false, ${NOTHING}; omit dataTrigger, ${OR}`,
@@ -47,8 +47,8 @@ describe('an explanation', () => {
   it.each([
     ['data', on('switch'), {}],
     ['the clock of the task', { name: 'switch' }, periodic],
-    ['a period of its own', { name: 'switch', pollingPeriod: 60_000 }, {}],
-    ['a schedule of its own', { name: 'switch', schedule: '0 0 9 * * ?' }, {}],
+    ['its own period', { name: 'switch', pollingPeriod: 60_000 }, {}],
+    ['its own schedule', { name: 'switch', schedule: '0 0 9 * * ?' }, {}],
     ['pushed states alone', on('switch', { dataTrigger: false, tickTrigger: false }), {}],
   ])('does not name a sensor with %s', async (_, sensor, task) => {
     const written = rule({

@@ -20,7 +20,7 @@ describe('JSON lines', () => {
   it.each([
     ['a line that is too long', '"123456789"\n', 'a line is longer than 10 characters'],
     ['a line without an end', '"1234567890', 'a line is longer than 10 characters'],
-    ['what is no JSON', 'hello\n', '"hello" is not JSON'],
+    ['a line that is not JSON', 'hello\n', '"hello" is not JSON'],
   ])('reject %s', (_, text, message) => {
     const taken: unknown[] = []
     const lines = new JsonLines(10, (value) => taken.push(value))

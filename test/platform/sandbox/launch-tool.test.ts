@@ -62,7 +62,7 @@ const isConfining = existsSync('/usr/bin/unshare') && process.platform === 'linu
 
 describe.skipIf(!isConfining)('a tool that installs packages', () => {
   it.each<[string, string, unknown]>([
-    ['works where it is told', `process.cwd()`, folder],
+    ['works in its folder', `process.cwd()`, folder],
     ['is given its arguments', `process.argv.slice(2)`, ['ci']],
     [
       'sees nothing of the host beside its own',
@@ -71,7 +71,7 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     ],
     ['has a view that it cannot write to', `tried(() => fs.writeFileSync('/x', ''))`, expect.stringMatching(/^E/)],
     ['cannot change itself', `tried(() => fs.writeFileSync(__filename, ''))`, expect.stringMatching(/^E(ROFS|ACCES)/)],
-    ['has a home of its own', `tried(() => fs.writeFileSync(process.env.HOME + '/x', '1')) ?? 'written'`, 'written'],
+    ['has its own home folder', `tried(() => fs.writeFileSync(process.env.HOME + '/x', '1')) ?? 'written'`, 'written'],
     ['looks names up as the host does', `fs.existsSync('/etc/hosts')`, existsSync('/etc/hosts')],
   ])('%s', (_, code, answer) => {
     expect(told(code)).toEqual(answer)

@@ -63,7 +63,7 @@ describe('raising an alarm', () => {
   it.each([
     ['another source', { source: { id: 'boiler-2' } }],
     ['another type', { type: 'COLD' }],
-    ['a key of its own', { dedupKey: 'k' }],
+    ['a deduplication key', { dedupKey: 'k' }],
   ])('with %s creates another alarm', async (_what, more) => {
     const first = await raise()
     expect((await raise(more)).id).not.toBe(first.id)

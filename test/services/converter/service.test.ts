@@ -45,15 +45,15 @@ describe('the output of a template', () => {
     ['no JSON', 'hello', 'not JSON', 'hello'],
     ['a list', '[]', 'Object value expected', '[]'],
     ['no metrics', '{}', '/metrics <- is required', '{}'],
-    ['metrics that are none', '{"metrics":{}}', '/metrics <- Array value expected', '{"metrics":{}}'],
+    ['invalid metrics', '{"metrics":{}}', '/metrics <- Array value expected', '{"metrics":{}}'],
     [
-      'metadata that is none',
+      'invalid metadata',
       '{"metrics":[],"metadata":{}}',
       '/metadata <- Array value expected',
       '{"metrics":[],"metadata":{}}',
     ],
     ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource <- is required', '{"metrics":[{"t":1}]}'],
-    ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
+    ['an entry other than an object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
     ['keys that reach a prototype', '{"metrics":[],"__proto__":{}}', 'not allowed', '{"metrics":[],"__proto__":{}}'],
   ])('that is %s is rejected with its text', async (_what, template, message, rendered) => {
     const { api } = testConverter()

@@ -70,7 +70,7 @@ describe('an archive', () => {
   const tar = (): Promise<Uint8Array> => packTar([fileOf('a', 'x'.repeat(2_000))])
   it.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp, string?]>([
     ['without files', () => packTar([]), /has no files/],
-    ['that is none', () => new TextEncoder().encode('hello'.repeat(1_000)), /cannot be read/],
+    ['that is not an archive', () => new TextEncoder().encode('hello'.repeat(1_000)), /cannot be read/],
     ['that is cut off', async () => (await tar()).subarray(0, 1_000), /cannot be read/],
     [
       'with too many files',

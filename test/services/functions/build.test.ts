@@ -215,9 +215,9 @@ describe('a build', () => {
       locked({ resolved: 'https://10.0.0.1/x.tgz', integrity: 'y' }),
       /does not come/,
     ],
-    ['with a package that nothing vouches for', NODE, locked({ resolved }), /has no integrity/],
-    ['with a package of the registry that nothing vouches for', NODE, locked({ version: '1.0.0' }), /has no integrity/],
-    ['with a place that is no text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
+    ['with a package without a hash', NODE, locked({ resolved }), /has no integrity/],
+    ['with a package of the registry without a hash', NODE, locked({ version: '1.0.0' }), /has no integrity/],
+    ['with an address other than text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
     [
       'with a lock that npm reads before the one that is checked',
       NODE,
@@ -232,7 +232,7 @@ describe('a build', () => {
       locked({ inBundle: true, resolved: 'http://10.0.0.1/x.tgz' }),
       /not come/,
     ],
-    ['with a part of itself that nothing vouches for', NODE, locked({ inBundle: true }), /has no integrity/],
+    ['with a bundled part without a hash', NODE, locked({ inBundle: true }), /has no integrity/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
     [
       'in Python with an option',

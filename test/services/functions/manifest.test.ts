@@ -32,7 +32,7 @@ it.each<[string, object]>([
 describe('problems of a manifest', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is missing', undefined, /no plug\.json/],
-    ['that is no JSON', '{', /is not JSON/],
+    ['that is not JSON', '{', /is not JSON/],
     ['that is a list', [], /must be object/],
     ['that is null', 'null', /must be object/],
     ['with a half version', { ...GOOD, version: '1.2' }, /\/version.*not major\.minor\.patch/],

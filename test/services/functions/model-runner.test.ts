@@ -61,9 +61,9 @@ describe('serving after a successful check: %s', () => {
 
 describe('a version that was removed', () => {
   it.each<[string, readonly string[], string | undefined, string, string | undefined]>([
-    ['leaves its place to the best of the others', ['1.0.0 x'], '1.0.1', '1.0.1', '1.0.0'],
+    ['is replaced by the best of the others', ['1.0.0 x'], '1.0.1', '1.0.1', '1.0.0'],
     ['leaves it empty without one that has answered', ['1.0.0 failed'], '1.0.1', '1.0.1', undefined],
-    ['changes nothing where another one stands', ['1.0.1'], '1.0.1', '1.0.0', '1.0.1'],
+    ['changes nothing if another one is served', ['1.0.1'], '1.0.1', '1.0.0', '1.0.1'],
   ])('%s', async (_title, versions, served, gone, expected) => {
     const { runner, place } = await modelsOf(versions, served)
     await runner.ended(id(gone))

@@ -29,7 +29,7 @@ describe('the zip of a model', () => {
   const large = new Uint8Array(100_000)
   const folders = Array.from({ length: 1_001 }, (_, n) => [`${n}/`, ''])
   it.each<[string, Uint8Array, RegExp, Framework?]>([
-    ['that is none', bytes('hello'), /cannot be read/],
+    ['that is not a zip', bytes('hello'), /cannot be read/],
     ['without the model', zipOf({}), /model\.bst is missing.*at its root/],
     [
       'with the model in a folder',
@@ -42,7 +42,7 @@ describe('the zip of a model', () => {
     ['with an absolute path', one({ path: '/etc/model.bst' }), /absolute path/],
     ['with a link', one({ mode: 0o120777 }), /is a link/],
     ['with a file twice', zipOfEntries([1, 2].map(() => ({ path: 'model.bst', content: bytes('x') }))), /twice/],
-    ['that says it is smaller', one({ content: large, saidSize: 10 }), /cannot be read/],
+    ['that declares a smaller size', one({ content: large, saidSize: 10 }), /cannot be read/],
     ['that unpacks to too much', one({ saidSize: 300_000_000 }), /unpacks to more than 209715200/],
     ['with too many entries', zipOf(Object.fromEntries(folders) as Record<string, string>), /1000 entries/],
     ['that is too large', new Uint8Array(52_428_801), /larger than/],

@@ -86,7 +86,7 @@ describe('a release', () => {
   })
 
   it.each<[string, AppError, boolean]>([
-    ['what is wrong with the example', new AppError('VALIDATION', 'heat must be above 0'), true],
+    ['a problem of the example', new AppError('VALIDATION', 'heat must be above 0'), true],
     ['that it failed', new AppError('MODEL_FAILED', 'division by zero'), false],
   ])('that responds with %s', async (_title, error, hasAnswered) => {
     const { driver, releases } = started()

@@ -96,7 +96,7 @@ it('opens only secrets of its own tenant, not even one that was moved in the sto
 // Holds VAULT-1
 it.each<[string, string, unknown, RegExp]>([
   ['without a value', 'A', '', /\/value <- must be a non-empty text/],
-  ['with a value that is no text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
+  ['with a value other than text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
   ['with one that is too long', 'A', VALUE.repeat(2_000), /has 22000 characters, more than 16384/],
   ['with half a character', 'A', `${VALUE}\ud800`, /half of a surrogate pair/],
   ['with a NUL', 'A', `${VALUE}\0`, /has a NUL/],

@@ -105,8 +105,8 @@ describe('credentials', () => {
   it.each([
     ['a token of the host', 'public', '', 'Bearer of-the-host', undefined],
     ['a token of the host, however it is written', 'public', '', 'bearer  of-the-host ', undefined],
-    ['a token of somebody else', 'public', '', 'Bearer another', 'Bearer another'],
-    ['what the webscript checks by itself', 'public', '', 'Basic a2V5OnNlY3JldA==', 'Basic a2V5OnNlY3JldA=='],
+    ['a token of another issuer', 'public', '', 'Bearer another', 'Bearer another'],
+    ['credentials that the webscript checks itself', 'public', '', 'Basic a2V5OnNlY3JldA==', 'Basic a2V5OnNlY3JldA=='],
     ['its secret', 'private', '', 'hmac-sha256 s3cret', undefined],
   ])('%s', async (_, name, query, authorization, expected) => {
     expect((await handedOn(name, query, authorization)).authorization).toBe(expected)

@@ -35,10 +35,10 @@ describe('noFiringWithoutCause', () => {
     expect(check(result(0), fired(0))).toBeUndefined()
   })
   it.each([
-    ['there is none', [fired(0)]],
+    ['the result is absent', [fired(0)]],
     ['it was of another invocation', [result(0, 's', 0), fired(0)]],
     ['it was of another node', [result(0, 'b'), fired(0)]],
-    ['it comes after', [fired(0), result(0)]],
+    ['the result comes after the firing', [fired(0), result(0)]],
   ])('fails when %s', (_, events) => {
     expect(check(...events)).toContain('because of g, but s had no result in that invocation')
   })
@@ -53,8 +53,8 @@ describe('neverMoreThan', () => {
     ['one too many', 2, [0, 1, 59_999], false],
     ['one at the end of the window', 2, [0, 1, 60_000], true],
     ['one too many, late in the run', 1, [0, 60_000, 120_000, 150_000], false],
-    ['any, when none is allowed', 0, [5], false],
-    ['none, when none is allowed', 0, [], true],
+    ['fails for any firing if none is allowed', 0, [5], false],
+    ['holds without a firing if none is allowed', 0, [], true],
   ])('%s', (_, most, times, holds) => {
     expect(check(most, times) === undefined).toBe(holds)
   })

@@ -58,12 +58,12 @@ const PLACE = 'WARNING /triggers/0/stateChangeTrigger/stateFrom'
 describe('a change from * that', () => {
   it.each<[string, Rule]>([
     ['each message renews', rule(reactive)],
-    ['each message renews in a task whose settings come later', rule({})],
+    ['each message renews in a task without settings yet', rule({})],
     [
       'is any change',
       rule(reactive, { triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }] }),
     ],
-    ['a clock of its own renews', rule(reactive, { sensors: [above('hot', { pollingPeriod: 1000 })] })],
+    ['its own clock renews', rule(reactive, { sensors: [above('hot', { pollingPeriod: 1000 })] })],
     [
       'a trigger renews',
       rule(reactive, {

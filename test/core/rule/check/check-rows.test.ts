@@ -78,7 +78,7 @@ describe('a row that can never hold', () => {
       [limit('hot', 90), limit('cold', 80, { timeoutState: 'Below' })],
       ['Above', 'Below'],
     ],
-    ['a clock of its own', 'AND', [limit('hot', 90), limit('cold', 80, { pollingPeriod: 60_000 })], ['Above', 'Below']],
+    ['its own clock', 'AND', [limit('hot', 90), limit('cold', 80, { pollingPeriod: 60_000 })], ['Above', 'Below']],
     [
       'states that are pushed',
       'AND',
@@ -86,7 +86,7 @@ describe('a row that can never hold', () => {
       ['Above', 'Below'],
     ],
     [
-      'a plug of which it is not known what it shows for a text',
+      'a plug with an undeclared state for texts',
       'AND',
       [
         limit('over', 0, { name: 'condition', properties: { condition: 't > 90' } }),

@@ -169,7 +169,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
 
   it.each<[string, string, RegExp]>([
     ['ends the process', `__import__('os')._exit(9)`, /could not be loaded: it exited with code 9/],
-    ['is no model', `42`, /int has no method predict/],
+    ['is not a model', `42`, /int has no method predict/],
     ['raises', `1 / 0`, /ZeroDivisionError/],
   ])('that %s during loading is not served', async (_title, expression, message) => {
     const driver = await opened()

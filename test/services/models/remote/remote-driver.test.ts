@@ -195,7 +195,7 @@ describe('a request', () => {
   it.each<[string, readonly (RemoteAnswer | AppError)[], number, string]>([
     ['that never arrived is sent again', [refused, refused, SUM], 3, 'good'],
     ['is sent three times at most', [refused, refused, refused, SUM], 3, 'REMOTE_FAILED'],
-    ['that a busy server did not take is sent again', [busy, SUM], 2, 'good'],
+    ['that a busy server did not accept is sent again', [busy, SUM], 2, 'good'],
     ['that may have been read is not sent again', [broken, SUM], 1, 'REMOTE_FAILED'],
     ['that waits too long is not sent again', [late, SUM], 1, 'REMOTE_LATE'],
     ['that a proxy lost is not sent again', [badGateway, SUM], 1, 'REMOTE_FAILED'],

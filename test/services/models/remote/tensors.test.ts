@@ -91,7 +91,7 @@ describe('outputs', () => {
     ['one without a name', [output([2], [1, 2], { name: 1 })], /missing or not unique/],
     ['two of a name', [ONE, ONE], /missing or not unique/],
     ['no shape', [output(undefined, [1, 2])], /output y has an invalid shape/],
-    ['a shape that is none', [output([2, -1], [1, 2])], /output y has an invalid shape/],
+    ['an invalid shape', [output([2, -1], [1, 2])], /output y has an invalid shape/],
     ['another number of rows', [output([3], [1, 2, 3])], /output y has 3 rows for 2 instances/],
     ['too few values', [output([2, 2], [1, 2, 3])], /output y has 3 values for the shape \[2, 2\]/],
     ['nothing for a number', [output([2, 2], [1, 2, 3, null])], /has null for instance 1, which is not a number/],

@@ -233,10 +233,10 @@ describe('a webscript', () => {
       0,
       undefined,
     ],
-    ['a token of its own', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
+    ['its own token', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
     ['a key of its tenant', { method: 'API_KEY', key: TENANT, secret: 'right' }, 'public', 1, undefined],
     ['a token of the host', { method: 'TOKEN', secret: 'of-the-host' }, 'public', 1, undefined],
-    ['what it checks by itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
+    ['credentials that it checks itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
   ])('receives %s: %j, %s', async (_, authentication, name, calls, authorization) => {
     const { id } = await host.api.create('assets', subscriptionOf({}, { name, authentication }))
     await host.put('x')

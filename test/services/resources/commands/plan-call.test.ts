@@ -31,7 +31,7 @@ describe('the call of a command', () => {
   it.each([
     ['the resource does not exist', undefined, 'open', "Resource 'p1' not found"],
     ['the command does not exist', PUMP, 'explode', "Command 'explode' not found for resource 'p1'"],
-    ['a command of a prototype is asked', PUMP, 'constructor', "Command 'constructor' not found for resource 'p1'"],
+    ['a command of a prototype is requested', PUMP, 'constructor', "Command 'constructor' not found for resource 'p1'"],
     ['the resource has no commands', { id: 'p1' }, 'open', "Command 'open' not found for resource 'p1'"],
     ['no actuator is named', PUMP, 'odd', "Command 'odd' of resource 'p1' lacks an actuator"],
   ])('is not possible when %s', (_what, resource, name, errorMessage) => {
@@ -53,7 +53,7 @@ const METADATA: Record<string, Json> = {
 describe('placeholders of a command', () => {
   it.each<[string, Json, Json]>([
     ['a text without any', 'plain', 'plain'],
-    ['one alone gives the value itself', '{{limit}}', 5],
+    ['a single one becomes the value itself', '{{limit}}', 5],
     ['also an object', '{{place}}', { city: 'Ghent', at: { lat: 51 } }],
     ['also a list', '{{list}}', [1, 2]],
     ['also true', '{{on}}', true],
@@ -62,7 +62,7 @@ describe('placeholders of a command', () => {
     ['an object within a text is JSON', 'x{{list}}', 'x[1,2]'],
     ['two of them are text', '{{limit}}{{on}}', '5true'],
     ['dots lead into objects', '{{place.at.lat}}', 51],
-    ['a key with dots comes first', '{{a.b}}', 'dotted'],
+    ['a key with dots takes precedence', '{{a.b}}', 'dotted'],
     ['what does not exist is empty', '{{nothing}}', ''],
     ['what does not exist is empty within a text', '<{{nothing.at.all}}>', '<>'],
     ['null is empty', '<{{none}}>', '<>'],

@@ -131,9 +131,9 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 
   it.each<[string, string, number, readonly (readonly [number, string])[]]>([
-    ['whose limit passed meanwhile is given up at what was left of it', 'PT5S', 60_000, [[65_001, 'dead']]],
+    ['whose time limit passed meanwhile is abandoned after its remaining time', 'PT5S', 60_000, [[65_001, 'dead']]],
     [
-      'whose limit is still to come has all that was left of its time',
+      'whose time limit has not passed has its full remaining time',
       'PT60S',
       41_000,
       [

@@ -18,9 +18,9 @@ it.each<[string, number | undefined]>([
 })
 
 it.each<[string, number, number | undefined]>([
-  ['says so', 5, 6],
-  ['does not say so', 5, undefined],
-  ['says less than comes', 10, 3],
+  ['declares its size', 5, 6],
+  ['does not declare its size', 5, undefined],
+  ['declares less than its size', 10, 3],
 ])('a body that is too large and %s is rejected', async (_, limit, length) => {
   await expect(bodyBytes(pieces('ab', 'cdef'), limit, length)).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' })
 })

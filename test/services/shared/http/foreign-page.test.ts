@@ -24,7 +24,7 @@ describe('a write', () => {
     ['another port', { origin: 'http://iot.example:81' }, 'http://iot.example:81'],
     ['a sandboxed page', { origin: 'null' }, 'null'],
     ['a sandboxed page of this origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 'null'],
-    ['what is no origin', { origin: 'x' }, 'x'],
+    ['a malformed origin', { origin: 'x' }, 'x'],
     ['another site that claims nothing of it', { origin: evil, 'sec-fetch-site': 'none' }, evil],
   ])('by %s is attributed to the page %j', (_, headers, page) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'COPY']) expect(pageOf(method, headers)).toBe(page)

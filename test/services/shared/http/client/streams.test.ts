@@ -52,7 +52,7 @@ describe('server-sent events are parsed by the standard', () => {
         { id: '', data: 'y' },
       ],
     ],
-    ['comments and fields that nobody knows', ': hello\nretry: 5\nfoo: bar\n data: z\ndata: x\n\n', [{ data: 'x' }]],
+    ['comments and unknown fields', ': hello\nretry: 5\nfoo: bar\n data: z\ndata: x\n\n', [{ data: 'x' }]],
     ['a colon in the data', 'data: a: b\n\n', [{ data: 'a: b' }]],
     ['a mark of the byte order', '\ufeffdata: ä\n\n', [{ data: 'ä' }]],
     ['an event that does not end', 'data: x\n\ndata: y\n', [{ data: 'x' }]],
