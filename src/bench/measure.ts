@@ -69,7 +69,7 @@ export async function measureRate(driven: Driven, feed: Feed, measureMs: number)
   const driver = new Driver(driven, feed)
   await driver.warmUp(measureMs)
   const before = driven.ways()
-  const deliveredBefore = driven.delivered
+  const heardBefore = driven.heard
   const collector = new CollectorWatch()
   const spent = await driver.spend(measureMs)
   const collected = await collector.end()
@@ -78,7 +78,7 @@ export async function measureRate(driven: Driven, feed: Feed, measureMs: number)
     ...spent,
     ...collected,
     bytes: await bytesPerMessage(driver),
-    delivered: driven.delivered - deliveredBefore,
+    heard: driven.heard - heardBefore,
     ...(before !== undefined && after !== undefined && { ways: waysBetween(before, after) }),
   }
 }

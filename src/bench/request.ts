@@ -53,7 +53,7 @@ export interface RateSample {
   readonly collectionMs: number
   /** garbage per message in bytes; median of stretches without a collection */
   readonly bytes: number
-  readonly delivered: number
+  readonly heard: number
   readonly ways?: EngineStats
 }
 

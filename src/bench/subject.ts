@@ -21,7 +21,7 @@ export interface Driven {
   take(this: void, message: Message, time: number): void
   readonly open: number
   settled(): Promise<void>
-  readonly delivered: number
+  readonly heard: number
   ways(): EngineStats | undefined
 }
 
@@ -66,19 +66,19 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
       return engine.openCalls
     },
     settled: () => engine.settled(),
-    delivered: 0,
+    heard: 0,
     ways: () => engine.stats(),
   }
 }
 
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
-  let delivered = 0
+  let heard = 0
   const { engine } = driven
-  if (listen === 'all') engine.eventBatches().subscribe(({ length }) => (delivered += length))
-  if (listen === 'fired') engine.fired$.subscribe(() => delivered++)
+  if (listen === 'all') engine.eventBatches().subscribe(({ length }) => (heard += length))
+  if (listen === 'fired') engine.fired$.subscribe(() => heard++)
   if (listen === 'why') {
     engine.fired$.subscribe(({ why }) => {
-      if (why !== undefined && partsOf(why) > 0) delivered++
+      if (why !== undefined && partsOf(why) > 0) heard++
     })
   }
   return {
@@ -87,8 +87,8 @@ export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
       return driven.open
     },
     settled: driven.settled,
-    get delivered() {
-      return delivered
+    get heard() {
+      return heard
     },
     ways: driven.ways,
   }
@@ -158,7 +158,7 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
     },
     open: 0,
     settled: () => Promise.resolve(),
-    delivered: 0,
+    heard: 0,
     ways: () => undefined,
   }
 }

@@ -40,7 +40,7 @@ describe('benchRule', () => {
       expect(samples).toHaveLength(1)
       expect(samples[0]?.bytes).toBeGreaterThanOrEqual(0)
       expect(ofLimit === undefined).toBe(name === 'limit')
-      expect((samples[0]?.delivered ?? 0) > 0).toBe(name === 'fired' || name === 'why')
+      expect((samples[0]?.heard ?? 0) > 0).toBe(name === 'fired' || name === 'why')
       const { ways, messages: taken = 0 } = samples[0] ?? {}
       if (ways !== undefined) expect(ways.rows + ways.plain + ways.vectorized).toBe(taken)
     }
@@ -160,7 +160,7 @@ describe('benchRule', () => {
 
 describe('a comparison', () => {
   const line = (name: 'limit' | 'none', costs: readonly number[]): Bench.BenchResult['lines'][number] => {
-    const sample = { otherCpuMs: 0, wallMs: 0, collections: 0, collectionMs: 0, bytes: 0, delivered: 0 }
+    const sample = { otherCpuMs: 0, wallMs: 0, collections: 0, collectionMs: 0, bytes: 0, heard: 0 }
     const samples = costs.map((cost) => ({ ...sample, messages: 1e6, cpuMs: cost }))
     return { name, samples, rate: { value: 1, low: 1, high: 1 } }
   }

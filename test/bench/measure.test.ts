@@ -23,7 +23,7 @@ function counted(calls: number) {
       seen.open = 0
       return Promise.resolve()
     },
-    delivered: 0,
+    heard: 0,
     ways: () => undefined,
   }
   return { seen, driven }
