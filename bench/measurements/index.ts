@@ -6,7 +6,8 @@ import { spread, takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
-import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
+import { connectors } from './connectors.ts'
+import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -23,6 +24,9 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     rehearsal,
+    rules,
+    connectors,
+    rollouts,
     console,
     spread,
     takeover,

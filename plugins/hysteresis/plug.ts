@@ -51,8 +51,10 @@ export const hysteresis = definePlug({
     const { number: value, slack } = context.prepared.read(context)
     const sign = enter > leave ? 1 : -1
     const on = before?.on === true ? sign * (value - leave) >= -slack : sign * (value - enter) > slack
-    const since = before?.on === on ? before.since : context.now
-    return { state: on ? 'On' : 'Off', rawData: { value, since }, internalState: { on, since } }
+    const state = on ? 'On' : 'Off'
+    if (before?.on === on) return { state, rawData: { value, since: before.since } }
+    const since = context.now
+    return { state, rawData: { value, since }, internalState: { on, since } }
   },
 })
 

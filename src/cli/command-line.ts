@@ -29,6 +29,12 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
     ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    ['mcp [options]', 'serve the tools of a host to an assistant', () => import('./mcp.ts')],
+    [
+      'rollout',
+      'try a version of a template beside the live one, promote it, roll it back',
+      () => import('./rollout.ts'),
+    ],
     ['bench [options] <rule>', 'measure the speed of a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
@@ -54,6 +60,8 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       () => import('./cluster.ts'),
     ],
     ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
+    ['backup [options] <folder>', 'back up the data folder of a running host', () => import('./backup.ts')],
+    ['restore [options] <folder>', 'restore a backup into a new data folder', () => import('./restore.ts')],
     ['doctor [options]', 'list damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 

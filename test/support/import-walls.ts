@@ -197,6 +197,19 @@ export const WALLS: readonly Wall[] = [
     within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
   { from: 'src/storage/**', doors: ['#kernel', '#platform'], packages: ANYTHING, pure: false },
+  // Tools of assistants, which act only through the client
+  {
+    from: 'src/mcp/prove.ts',
+    doors: ['#core', '#core/spi', '#kernel', '#plugins', '#testing'],
+    packages: ['fast-check'],
+    pure: true,
+  },
+  {
+    from: 'src/mcp/**',
+    doors: ['#client', '#kernel', '#platform', '#services/*/contract'],
+    packages: ['@modelcontextprotocol/sdk', 'node:stream', 'typebox'],
+    pure: false,
+  },
   // Pages in a browser, which reach a host only over its API
   {
     from: 'src/console/**',

@@ -1,8 +1,10 @@
 /** The console in a Chromium, on a real host: its flows, its accessibility, its content security policy, markup in names. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { connectAsync } from 'mqtt'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMosquitto, startMosquitto } from '../support/mosquitto-broker.ts'
 import { root } from '../support/repository.ts'
 import { chromium, NO_CHROMIUM } from './support/chromium.ts'
 import {
@@ -404,6 +406,44 @@ describe.skipIf(noBrowser)('the shell', () => {
   })
 })
 
+describe.skipIf(noBrowser)('a roll-out', () => {
+  it('begins as a shadow, lists each difference with its reason, and is promoted and taken back', async () => {
+    const { rules, broker } = host.client
+    const sensors = [
+      { label: 'cold', name: 'hysteresis', resource: '$', properties: { value: 'level', enter: 90, leave: 70 } },
+    ] as const
+    const tank = (enter: number) => ({
+      name: 'tank',
+      sensors: sensors.map((one) => ({ ...one, properties: { ...one.properties, enter } })),
+      actuators: [{ label: 'note', name: 'log', properties: { message: 'full' } }],
+      triggers: [{ sourceLabel: 'cold', destinationLabel: 'note', begins: ['On'] as const }],
+      taskDefaults: { type: 'reactive' as const },
+    })
+    await rules.templates.create(tank(90))
+    await rules.templates.replace('tank', tank(80), { draft: true, note: 'earlier' })
+    const { ID } = await rules.tasks.create({ name: 'Tank 1', template: 'tank', resource: 'tank-1' })
+    const version = async () => (await rules.tasks.get(ID)).templateVersion
+    await withScreen('rollouts?template=tank', async (page) => {
+      await page.getByText('None yet').waitFor()
+      await page.getByLabel('Version').selectOption('2')
+      await page.getByRole('button', { name: 'Start' }).click()
+      await soon(() => heading(page).textContent()).toMatch(/^The shadow runs, and no version of tank has fired yet/)
+      for (const level of [60, 85, 60]) await broker.posting.events('tank-1', { level })
+      await soon(() => heading(page).textContent()).toBe('The shadow runs: version 2 of tank differs in 1 firing')
+      await page.getByRole('cell', { name: /^cold is On; the other version: / }).waitFor()
+      await page.getByRole('button', { name: 'Promote', exact: true }).click()
+      await page.getByText('1 task would move. cold loses state, memory in 1 task.').waitFor()
+      await page.getByRole('button', { name: 'Promote now' }).click()
+      await soon(() => heading(page).textContent()).toContain('The shadow is promoted')
+      expect(await version()).toBe(2)
+      await page.getByRole('button', { name: 'Roll back' }).click()
+      await page.getByRole('button', { name: 'Do it now' }).click()
+      await soon(() => heading(page).textContent()).toContain('The shadow is rolled back')
+      expect(await version()).toBe(1)
+    })
+  })
+})
+
 const SCREENS = [
   ['overview', ''],
   ['alarms', 'alarms'],
@@ -414,13 +454,61 @@ const SCREENS = [
   ['data', 'data?resource=boiler-1&metric=temperature'],
   ['rehearsal', 'rehearsal?task=TASK'],
   ['editor', 'editor?template=overheating'],
+  ['rollouts', 'rollouts?template=overheating'],
   ['operations', 'operations'],
+  ['connectors', 'connectors'],
 ] as const
 
 const LOOKS = [
   { theme: 'light', width: 1280, height: 800 },
   { theme: 'dark', width: 360, height: 740 },
 ] as const
+
+const mosquitto = findMosquitto()
+
+describe.skipIf(noBrowser || typeof mosquitto === 'string')('connectors', () => {
+  it('show lag and errors, are paused, resumed and tested, and rejected records are tried again', async () => {
+    if (typeof mosquitto === 'string') return
+    const broker = await startMosquitto(mosquitto)
+    const { sources } = host.client.connectors
+    const document = { type: 'mqtt', connection: { url: broker.url }, topics: ['plant/+'] }
+    await sources.put('plant', { ...document, map: { resource: '/from' } })
+    await sources.put('away', { ...document, connection: { url: 'mqtt://127.0.0.1:1' } })
+    await soon(async () => (await sources.get('plant')).status.state).toBe('running')
+    const publisher = await connectAsync(broker.url)
+    await publisher.publishAsync('plant/boiler-9', '{"temperature":71}', { qos: 1 })
+    await publisher.endAsync()
+    await soon(async () => (await sources.get('plant')).status.rejected).toBe(1)
+    await withScreen('operations', async (page) => {
+      await page.getByRole('link', { name: 'Connectors' }).click()
+      await heading(page).getByText('1 connector fails').waitFor()
+      await page.getByRole('link', { name: 'away' }).click()
+      const details = page.getByRole('complementary')
+      await details.getByText(/ECONNREFUSED/).waitFor()
+      await details.getByRole('button', { name: 'Test' }).click()
+      await details
+        .getByRole('status')
+        .getByText(/ECONNREFUSED/)
+        .waitFor()
+      await details.getByRole('button', { name: 'Pause' }).click()
+      await details.getByRole('button', { name: 'Resume' }).waitFor()
+      await details.getByRole('button', { name: 'Resume' }).click()
+      await details.getByRole('button', { name: 'Pause' }).waitFor()
+      await page.getByRole('link', { name: 'plant' }).click()
+      await details.getByText('the record has no resource at /from').waitFor()
+      await details.getByRole('button', { name: 'Test' }).click()
+      await details.getByText('The broker accepts the connection').waitFor()
+      await sources.put('plant', { ...document, map: { resource: 'topic/1' } })
+      await details.getByRole('button', { name: 'Try again' }).click()
+      await page.getByRole('status').getByText('1 record accepted').waitFor()
+      await details.getByText('the record has no resource at /from').waitFor({ state: 'detached' })
+    })
+    expect(await host.client.broker.messages.current('boiler-9')).toMatchObject({ temperature: 71 })
+    await sources.remove('plant')
+    await sources.remove('away')
+    await broker.stop()
+  })
+})
 
 describe.skipIf(noBrowser)('each screen', () => {
   it.each(SCREENS)(

@@ -225,6 +225,9 @@ export function Operations() {
         title={operationsAnswer(health.data)}
         more={[...(health.data?.troubles ?? []), ...(health.data?.warnings ?? [])].join('. ')}
       >
+        <a class="button" href={to('connectors')}>
+          Connectors
+        </a>
         <a class="button" href={`${API}/docs/`} target="_blank" rel="noreferrer">
           API
         </a>

@@ -294,7 +294,8 @@ export class RowContext implements FiringContext, Scope {
   }
 
   nodeData(label: string): NodeData | undefined {
-    return this.#view().nodeData(label)
+    const isInRow = !this.isSensor && this.opened === null && this.begun === null
+    return (isInRow ? this.batch?.calledData(this.row, label) : undefined) ?? this.#view().nodeData(label)
   }
 
   taskMetadata(): unknown {

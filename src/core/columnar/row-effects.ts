@@ -7,12 +7,13 @@
  * ACT-3 a call has the same numbers as in the state machine
  */
 import type { Outcome } from '../engine/call-plug.ts'
-import type { ActuatorNode, TriggerEdge } from '../graph/graph.ts'
+import type { ActuatorNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { NodeData } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import { newExecution } from '../task/execution.ts'
 import { frozenRun } from '../task/frozen-run.ts'
 import type { TaskRun } from '../task/run.ts'
-import type { ActuatorState, Execution } from '../task/state.ts'
+import { type ActuatorState, type Execution, stateName } from '../task/state.ts'
 import { remember } from '../task/stream.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { NO_ANSWER } from '../plug/result.ts'
@@ -84,12 +85,10 @@ export function effectOf(
   trigger: number,
   message: Message,
 ): RowEffect | undefined {
-  const { row, task, materializedCount, batch } = handle
+  const { row, task, materializedCount } = handle
   const { shape } = rows
-  if (shape.inner || rows.oddGates.has(row) || rows.hasUnknown(row) || rows.notRun(row) !== undefined) return undefined
-  const fieldSets = batch.fieldSetsOf(handle)
-  const part = rows.parts.of(fieldSets.fields)
-  if (part === null || part.missing > 0 || part.carried.length > 0 || part.lacks.length > 0) return undefined
+  const fieldSets = wholeFieldSets(rows, handle)
+  if (fieldSets === undefined) return undefined
   const [before, after] = [rows.before(row), rows.after(row)]
   const list = rows.followingOf(task.model, before, after)
   const earlier = list.findIndex(({ actuator }) => actuator === slot)
@@ -128,6 +127,32 @@ function placeOf(rows: RowStore, row: number, list: readonly Following[], until:
     if (rows.past[rows.pastAt(row) + blockAt(rows.layout, actuator) + AT_COUNT] === count) place++
   }
   return place
+}
+
+/**
+ * Returns what an actuator's call sees of a sensor that the row's last message called; undefined when only the full
+ * state knows.
+ */
+export function calledData(rows: RowStore, handle: RowHandle, label: string): NodeData | undefined {
+  const { row, task } = handle
+  if (wholeFieldSets(rows, handle) === undefined) return undefined
+  const { sensors } = task.model.graph
+  const place = rows.shape.sensors.findIndex((one) => isCalled(one) && sensors[one.slot]?.label === label)
+  const sensor = rows.shape.sensors[place]
+  if (sensor === undefined) return undefined
+  const state = stateName(sensors[sensor.slot] as SensorNode, (rows.after(row) >> sensor.shift) & sensor.mask)
+  return { ...rows.rawData[row]?.[place], ...(state !== null && { state }), collectedTime: rows.time(row) }
+}
+
+/** Returns undefined unless the row's last message ran all sensors, with values of its own. */
+function wholeFieldSets(rows: RowStore, handle: RowHandle): FieldSetHistory | undefined {
+  const { row, batch } = handle
+  if (rows.shape.inner || rows.oddGates.has(row) || rows.hasUnknown(row) || rows.notRun(row) !== undefined)
+    return undefined
+  const fieldSets = batch.fieldSetsOf(handle)
+  const part = rows.parts.of(fieldSets.fields)
+  const isWhole = part !== null && part.missing === 0 && part.carried.length === 0 && part.lacks.length === 0
+  return isWhole ? fieldSets : undefined
 }
 
 /** Returns the actuators' results before the current call, which is at `slot`. */

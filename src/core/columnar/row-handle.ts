@@ -2,7 +2,7 @@
 import type { Outcome } from '../engine/call-plug.ts'
 import type { GraphNode } from '../graph/graph.ts'
 import type { Scope } from '../language/placeholders/scope.ts'
-import type { PlugContext } from '../plug/plug.ts'
+import type { NodeData, PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
@@ -152,6 +152,8 @@ export interface Batch {
   serve(handle: RowHandle, mayFail: boolean): void
   /** Begins an actuator call of a row, or returns undefined when the full state must. */
   beginEffect(row: number, slot: number, trigger: number): RowEffect | undefined
+  /** Returns what an actuator's call sees of a sensor that was called; undefined when only the full state knows. */
+  calledData(row: number, label: string): NodeData | undefined
   /** Moves the kept messages of a row, except an unfinished one, to the task's history. */
   handOver(handle: RowHandle): void
   /** the clock, epoch ms, when the last stamped message or late result arrived */

@@ -22,6 +22,7 @@ import type { Fields, FieldsTable } from './message-fields.ts'
 import type { FieldSetHistory, Known } from './field-set-history.ts'
 import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
+import type { NodeData } from '../plug/plug.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import { HANDLE } from './row-layout.ts'
 import { CONTINUES, type RowPlugCalls } from './row-plug-calls.ts'
@@ -35,7 +36,7 @@ import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { ActuatorCalls } from './actuator-calls.ts'
-import { effectOf } from './row-effects.ts'
+import { calledData, effectOf } from './row-effects.ts'
 import { makeSeen, type RowEffect } from './seen-task.ts'
 import { UnknownStates } from './unknown-states.ts'
 import { isNativePromise, plainState } from './ordinary-answers.ts'
@@ -290,6 +291,11 @@ export class RuleBatch implements RowEvents, Batch {
     this.#apart(row)
     const handle = this.handleAt(row)
     return effectOf(this.#rows, handle, slot, trigger, this.current ?? this.messageOf(handle))
+  }
+
+  calledData(row: number, label: string): NodeData | undefined {
+    this.#apart(row)
+    return calledData(this.#rows, this.handleAt(row), label)
   }
 
   beginFirings(trigger: number): RowContext {

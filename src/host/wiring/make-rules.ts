@@ -224,6 +224,7 @@ function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunne
     nodes: runner.nodes,
     intake,
     reports: runner.reports,
+    shadows: runner.shadows,
     past: runner.past,
   }
 }

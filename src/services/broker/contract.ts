@@ -22,7 +22,7 @@ import type { Followed, KeptMessage } from '#log'
 import type { Sample, Write } from '#storage'
 import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './series/series-schema.ts'
 
-export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
+export { type SeriesAnswer, SERIES_PAGE, type SeriesPage, type SeriesQuery } from './series/series-schema.ts'
 
 /** The service as callers use it. */
 export interface BrokerService {

@@ -25,6 +25,7 @@ import type {
 } from '#core'
 import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
+import type { Shadows } from './durable/shadows.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
@@ -37,6 +38,8 @@ export interface RunnableTask {
   readonly source: Template | Rule
   /** the task's own settings, including node overrides; never contains `start` */
   readonly settings: TaskSettings
+  /** present for a shadow: it begins with the state of this task, and its effects are simulated */
+  readonly beside?: string
 }
 
 export type TaskChange =
@@ -70,6 +73,8 @@ export interface TaskRunner {
   readonly nodes: NodeControl
   readonly intake: DataIntake
   readonly reports: RunReports
+  /** pairs of tasks and shadows to compare; a shadow is begun, resumed and forgotten as a task */
+  readonly shadows: Shadows
   /** absent: past states of tasks cannot be shown */
   readonly past?: TaskPast | undefined
 }

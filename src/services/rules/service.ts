@@ -20,6 +20,8 @@ import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { Rehearsals } from './rehearsals/rehearsals.ts'
+import { rolloutApi } from './rollouts/rollout-service.ts'
+import { Rollouts } from './rollouts/rollouts.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
 const PORTION = 1000
@@ -35,6 +37,7 @@ class Rules implements InternalRules {
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
   readonly #rehearsals: Rehearsals
+  readonly #rollouts: Rollouts
   readonly #ends: Subscription
   readonly #runEnds: RunEnds
 
@@ -54,6 +57,7 @@ class Rules implements InternalRules {
     })
     this.#rules = new TenantRules(options, this.#history, this.#jobs)
     this.#rehearsals = new Rehearsals(this.#rules)
+    this.#rollouts = new Rollouts(this.#rules)
     this.#runEnds = new RunEnds({
       store: (run) => this.#rules.changes.noteEnd(run),
       startTimer: machineTimers.later,
@@ -87,13 +91,17 @@ class Rules implements InternalRules {
         return preview(rules, await taskOf(rules, question.id), question.action)
       case 'deleteInputs':
         return this.#options.runner.past?.deleteResource(question.resource)
+      case 'rollout':
+        return question.work === 'drive'
+          ? this.#rollouts.drive(question.id)
+          : this.#rollouts.work(question.id, question.work)
       case 'rebind':
         return rebind(rules, question.resource)
     }
   }
 
   #local(caller: Caller): RulesApi {
-    const [rules, rehearsals] = [this.#rules, this.#rehearsals]
+    const [rules, rehearsals, rollouts] = [this.#rules, this.#rehearsals, this.#rollouts]
     // getters, because most requests use only one of these APIs
     return {
       get tasks() {
@@ -114,6 +122,9 @@ class Rules implements InternalRules {
       get rehearsals() {
         return rehearsals.as(caller)
       },
+      get rollouts() {
+        return rolloutApi(rules, rollouts, caller)
+      },
     }
   }
 
@@ -121,13 +132,16 @@ class Rules implements InternalRules {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     await Promise.all([isFirst && this.#rules.sources.tidy(), this.#rehearsals.start()])
+    await this.#rollouts.load()
     await this.#resume()
+    this.#rollouts.start()
     if (isFirst) await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#history.close()
     await this.#rehearsals.stop()
+    await this.#rollouts.stop()
     await this.#jobs.stop()
     await this.#rules.changes.idle()
     this.#ends.unsubscribe()
@@ -184,6 +198,8 @@ class Rules implements InternalRules {
           const loaded = parts instanceof Promise ? await parts : parts
           changes.rights.set(id, value.rights)
           tasks.push(runnable(id, value.epoch, value.createTime, loaded))
+          const shadow = await this.#rollouts.shadowOf(value)
+          if (shadow !== undefined) tasks.push(shadow)
         } catch (error) {
           // the store is unavailable, so the rule has not failed: the start is retried
           if (isAway(error)) throw error

@@ -61,6 +61,9 @@ export class TenantRules {
   /** per template: held exclusively during deletion, so that no task is made from a deleted template */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
+  /** called after a change of a task; must return at once */
+  taskChanged: (task: string) => void = () => undefined
+  templateRemoved: (template: string) => void = () => undefined
 
   constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
     const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
@@ -73,7 +76,15 @@ export class TenantRules {
     this.collections = collectionsOf(store)
     this.sources = new SourceRepository(this.collections, registry, now)
     this.maker = new TaskMaker(registry, this.sources, countedByDocument(elsewhere))
-    this.changes = new TaskChanges(this.collections, this.maker, this.sources, runner, now, (id) => history.forget(id))
+    this.changes = new TaskChanges(
+      this.collections,
+      this.maker,
+      this.sources,
+      runner,
+      now,
+      (id) => history.forget(id),
+      (id) => this.taskChanged(id),
+    )
     this.forms = new GraphForms(registry)
     this.show = new TaskShow(this.sources, this.forms, runner.nodes)
     this.context = { registry: followPlugs(directPlugs), ports, now }

@@ -18,6 +18,6 @@ const FOLDING: readonly (readonly [string, Parameters<typeof sqliteMedium>[0]])[
   ['that folds after every batch', { foldAt: 1, waiting: 0 }],
   ['that never folds while it is busy', { foldAt: 1e9 }],
   ['with the smallest chunks', { foldAt: 1, chunk: 2 }],
-  ['with chunks of which some samples stay rows', { foldAt: 1, chunk: 16, waiting: 8 }],
+  ['with chunks of which some samples stay in small ones', { foldAt: 1, chunk: 16, waiting: 8 }],
 ]
 for (const [title, options] of some(FOLDING)) describeSeries(`SQLite ${title}`, sqliteMedium(options))

@@ -38,7 +38,7 @@ export function batchHandler(rulesOf: () => TenantRules): JobHandler {
       const rules = rulesOf()
       const { partition } = rules.options
       const at = foreignOf(id, partition)
-      if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat)
+      if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat, job.user)
       const question = { ask: 'act', id, action, batch: job.id, isRepeat } as const
       return (await partition.ask(at, question)) as BatchEntry
     },
@@ -58,13 +58,14 @@ export async function act(
   action: TaskAction,
   batch: string,
   again: boolean,
+  user?: string,
 ): Promise<BatchEntry> {
   try {
     if (again) {
       const stored = await collections.tasks.get(id)
       if (stored === undefined ? removes(action) : stored.value.batch === batch) return DONE
     }
-    await changes.act(id, action, { batch })
+    await changes.act(id, action, { batch, ...(user !== undefined && { by: { user } }) })
     return DONE
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -82,6 +83,10 @@ export function preview(rules: TenantRules, task: TaskRecord, action: TaskAction
 
 export function previewReplacement(rules: TenantRules, task: TaskRecord, specification: unknown): Promise<TaskPreview> {
   return previewOf(task, async () => draftOutcome(rules, task, await rules.maker.make(specification, {})))
+}
+
+export function previewRestore(rules: TenantRules, task: TaskRecord, version: TaskRecord): Promise<TaskPreview> {
+  return previewOf(task, async () => draftOutcome(rules, task, rules.maker.restored(version, version.rights)))
 }
 
 async function previewOf({ id: ID, name }: TaskRecord, outcome: () => Promise<Outcome>): Promise<TaskPreview> {

@@ -144,7 +144,12 @@ export interface BatchRequest extends Omit<Decoded<typeof BatchRequestSchema>, '
 
 export type TaskAction =
   | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'stopAndDelete' }
-  | { readonly action: 'reload'; readonly templateVersion?: number }
+  | {
+      readonly action: 'reload'
+      readonly templateVersion?: number
+      /** for roll-outs: the version may be a draft */
+      readonly takesDrafts?: boolean
+    }
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
   | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
 

@@ -23,6 +23,9 @@ import { LeadingClock } from './leading-clock.ts'
 import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
 import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
+import { isShadow } from './shadow-id.ts'
+import { shadowPlugs } from './shadow-plugs.ts'
+import { Shadows } from './shadows.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   /** the plugs that rules may name; the same array until they change. A running task keeps the plugs it started with */
@@ -59,6 +62,7 @@ export interface DurableRunner extends TaskRunner {
   readonly inputs: InputKeeper | undefined
   readonly past: Past
   readonly firings: FiringTap
+  readonly shadows: Shadows
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
@@ -82,6 +86,7 @@ class Runner implements DurableRunner {
   readonly inputs: InputKeeper | undefined
   readonly past: Past
   readonly firings = new FiringTap()
+  readonly shadows = new Shadows()
   readonly #opened = new Subject<LiveTasks>()
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -97,7 +102,7 @@ class Runner implements DurableRunner {
     const { store, keepInputs: limits, partition = 0, logger } = options
     const now = () => this.#clock.now()
     const tasks = {
-      ids: () => [...(this.#engine?.tasks.keys() ?? [])],
+      ids: () => [...(this.#engine?.tasks.keys() ?? [])].filter((id) => !isShadow(id)),
       checkpoint: (id: string) => this.#tasks?.checkpoint(id),
     }
     if (limits !== undefined)
@@ -229,7 +234,14 @@ class Runner implements DurableRunner {
       log: this.#log,
       engine: {
         ...settings,
-        observed: (engine) => this.firings.attach(engine),
+        observed: (engine) => {
+          this.firings.attach(engine)
+          return this.shadows.attach(engine)
+        },
+        shadowPreparer: new Preparer(
+          followPlugs(() => shadowPlugs(plugs())),
+          settings,
+        ),
         history: KEPT_EVENTS,
         plugs: registry,
         ...(ports && { ports: laterPorts(ports) }),
@@ -241,14 +253,23 @@ class Runner implements DurableRunner {
       keepsInputs: keepInputs !== undefined,
       ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
-      ended: (run) => this.#ended.next(endedRun(run)),
-      lifecycle: (event) => this.#lifecycle.next(event),
+      shadows: this.shadows,
+      ended: (run) => this.#noteEnd(run),
+      lifecycle: (event) => {
+        if (this.shadows.noteRare(event)) this.#lifecycle.next(event)
+      },
     })
     reached?.(tasks.deterministic.now)
     this.#clock.atLeast(tasks.deterministic.now)
     this.#tasks = tasks
     this.#opened.next(tasks)
     return tasks
+  }
+
+  #noteEnd(run: EndOfRun): void {
+    const { id } = run.task
+    if (!isShadow(id)) this.#ended.next(endedRun(run))
+    else this.shadows.listener?.ended(id, run.error ?? 'its run is over')
   }
 
   #requireRoom(): void {

@@ -25,7 +25,7 @@ import type {
 import { filterOf, KeptReader } from './kept-reader.ts'
 import { KEPT_INPUTS, type Manifest, MANIFEST_ID, type SegmentRow } from './manifest.ts'
 import { loggedInput } from './logged-input.ts'
-import { bytesOf } from './segment-reader.ts'
+import { bytesOf, type RowFilter } from './segment-reader.ts'
 import { keyOfResource, type NewInput, SegmentWriter } from './segment-writer.ts'
 import { selectMessages } from './select-input.ts'
 
@@ -167,7 +167,12 @@ export class InputKeeper implements KeptInputs, KeptSource {
 
   async logged(after: number, limit: number): Promise<LoggedInputs> {
     const entries = await this.#options.log.log.read(PARTITION, after, limit)
-    const inputs = entries.flatMap((entry) => this.#logged(entry) ?? [])
+    const filter = filterOf(this.#view)
+    const inputs: KeptInput[] = []
+    for (const entry of entries) {
+      const kept = keptOf(entry, filter)
+      if (kept !== undefined) inputs.push(kept)
+    }
     return { inputs, first: entries[0]?.position, last: entries.at(-1)?.position }
   }
 
@@ -307,8 +312,9 @@ export class InputKeeper implements KeptInputs, KeptSource {
     while (after < end && writer.characters < this.#sizes.characters) {
       const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))
       if (entries.length === 0) throw new AppError('STORE', `The log lacks entry ${after + 1}, which must be kept`)
+      const filter = filterOf(this.#view)
       for (const entry of entries) {
-        const kept = this.#logged(entry)
+        const kept = keptOf(entry, filter)
         if (kept === undefined) writer.covers(entry.position)
         else writer.add(kept)
       }
@@ -415,17 +421,6 @@ export class InputKeeper implements KeptInputs, KeptSource {
     await this.#change((manifest) => ({ ...manifest, deleted: manifest.deleted.filter((one) => !due.includes(one)) }))
   }
 
-  /** Converts a log entry to the form in which it is kept; undefined if it is not kept. */
-  #logged({ position, body }: LogEntry): NewInput | undefined {
-    const found = loggedInput(body)
-    if (found === undefined) return undefined
-    const { input, expires } = found
-    const { now, isDeleted } = filterOf(this.#view)
-    if (expires !== undefined && expires <= now) return undefined
-    const kept = input.k === 'data' ? selectMessages(input, ({ resource }) => !isDeleted(resource, position)) : input
-    return kept && { position, input: kept, expires }
-  }
-
   #failed(error: unknown): void {
     if (error instanceof AppError && (error.code === 'CLOSED' || error.code === 'FENCED')) return
     this.#warn(`inputs could not be kept; this is retried: ${messageOf(error)}`)
@@ -434,6 +429,16 @@ export class InputKeeper implements KeptInputs, KeptSource {
   #warn(text: string): void {
     this.#warnings.log(text, '', {})
   }
+}
+
+/** Converts a log entry to the form in which it is kept; undefined if it is not kept. */
+function keptOf({ position, body }: LogEntry, { now, isDeleted }: RowFilter): NewInput | undefined {
+  const found = loggedInput(body)
+  if (found === undefined) return undefined
+  const { input, expires } = found
+  if (expires !== undefined && expires <= now) return undefined
+  const kept = input.k === 'data' ? selectMessages(input, ({ resource }) => !isDeleted(resource, position)) : input
+  return kept && { position, input: kept, expires }
 }
 
 const EMPTY: Manifest = {

@@ -56,7 +56,12 @@ export function filterOf({ manifest, now }: KeptView): RowFilter {
 }
 
 function selected(inputs: readonly KeptInput[], range: InputRange): readonly KeptInput[] {
-  return inputs.flatMap(({ position, input }) => selectInput({ position, input }, range) ?? [])
+  const found: KeptInput[] = []
+  for (const kept of inputs) {
+    const input = selectInput(kept, range)
+    if (input !== undefined) found.push(input)
+  }
+  return found
 }
 
 function isOutside(segment: SegmentRow, { from, until }: InputRange): boolean {

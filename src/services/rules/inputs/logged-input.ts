@@ -9,7 +9,8 @@ export interface LoggedInput {
   readonly expires?: number
 }
 
-type LoggedData = Extract<Input, { k: 'data' }> & Partial<KeptMessage> & { readonly [ARRIVAL_TIME]?: number }
+type LoggedData = Writable<Extract<Input, { k: 'data' }>> & Partial<KeptMessage> & { readonly [ARRIVAL_TIME]?: number }
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** undefined for entries that no rule could receive: arrays that are only stored, messages without an arrival */
 export function loggedInput(body: Json): LoggedInput | undefined {
@@ -18,11 +19,14 @@ export function loggedInput(body: Json): LoggedInput | undefined {
     const input = inputOf(body)
     return input && { input }
   }
-  const { k, m, c, h, r, u, g, x, at, [ARRIVAL_TIME]: arrived } = body as unknown as LoggedData
+  const { m, c, h, r, u, g, x, at, [ARRIVAL_TIME]: arrived } = body as unknown as LoggedData
   const moment = isInput(body) ? at : arrived
   if (moment === undefined || m === undefined) return undefined
-  const sent = { c, h, r, u, g }
-  const input: Record<string, unknown> = { k, at: moment, m }
-  for (const [name, value] of Object.entries(sent)) if (value !== undefined) input[name] = value
-  return { input: input as unknown as Input, ...(x !== undefined && { expires: x }) }
+  const input: LoggedData = { k: 'data', at: moment, m }
+  if (c !== undefined) input.c = c
+  if (h !== undefined) input.h = h
+  if (r !== undefined) input.r = r
+  if (u !== undefined) input.u = u
+  if (g !== undefined) input.g = g
+  return x === undefined ? { input } : { input, expires: x }
 }

@@ -16,7 +16,10 @@ export function selectInput(kept: KeptInput, range: InputRange): KeptInput | und
 }
 
 export function selectMessages(input: DataInput, isWanted: (message: Message) => boolean): DataInput | undefined {
-  const messages = messagesOf(input.m)
+  const { m } = input
+  // by far the most frequent case
+  if (!Array.isArray(m)) return isWanted(m as Message) ? input : undefined
+  const messages = messagesOf(m)
   const places = messages.flatMap((message, place) => (isWanted(message) ? [place] : []))
   if (places.length === messages.length) return input
   return places.length === 0 ? undefined : withPlaces(input, places)

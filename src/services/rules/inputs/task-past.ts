@@ -64,8 +64,9 @@ export class Past implements TaskPast {
     }
     const first = this.#keptSince(since)
     if (at < first.at) throw notKept(`inputs of ${new Date(at).toISOString()}`, first)
-    return this.#replay(id, { at }, async (replay) => {
-      await replay.run({ at })
+    const end = { at }
+    return this.#replay(id, [end, end], async (replay) => {
+      await replay.run(end)
       if (replay.isUnknown) throw notKept(`a checkpoint of task ${id} before ${new Date(at).toISOString()}`, first)
       return { at, position: replay.position, ...viewOf(replay.task), ...kept }
     })
@@ -77,7 +78,7 @@ export class Past implements TaskPast {
     const values: InputEntry[] = []
     const start: ReplayEnd =
       after > 0 || from === -Infinity ? { position: Math.max(after, since.position - 1) } : { at: from }
-    return this.#replay(id, start, async (replay) => {
+    return this.#replay(id, [start], async (replay) => {
       const fired: FiredEvent[] = []
       const events = replay.engine.events({ tasks: [id], types: ['fired'] }) as Observable<FiredEvent>
       const subscription = events.subscribe((event) => fired.push(event))
@@ -109,7 +110,11 @@ export class Past implements TaskPast {
     )
   }
 
-  async #replay<T>(id: string, end: ReplayEnd, work: (replay: TaskReplay) => Promise<T>): Promise<T> {
+  async #replay<T>(
+    id: string,
+    span: readonly [start: ReplayEnd, end?: ReplayEnd],
+    work: (replay: TaskReplay) => Promise<T>,
+  ): Promise<T> {
     const { inputs } = this.#dependencies
     if (inputs === undefined) throw new AppError('NOT_FOUND', 'Inputs are not kept')
     const tasks = await this.#dependencies.tasks()
@@ -118,8 +123,9 @@ export class Past implements TaskPast {
       inputs,
       later: tasks.laterKinds,
       current: (one) => tasks.deterministic.task(one),
+      bound: (one) => tasks.deterministic.engine.tasks.get(one)?.resources,
     }
-    const replay = await TaskReplay.from(dependencies, id, end)
+    const replay = await TaskReplay.from(dependencies, id, ...span)
     try {
       return await work(replay)
     } finally {

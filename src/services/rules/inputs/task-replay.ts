@@ -1,14 +1,15 @@
 /** Replays the kept inputs of one task on a copy; nothing outside is called, and outcomes come from the log. */
-import type { Ports } from '#core'
-import type { Execution, LiveTask, SavedState } from '#core/spi'
+import { createRegistry, type PlugRegistry, type Ports } from '#core'
+import { type Execution, type LiveTask, Preparer, type SavedState } from '#core/spi'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
-import { DeterministicEngine, type EngineSettings } from '../durable/deterministic-engine.ts'
+import { DeterministicEngine, type EngineHooks, type EngineSettings } from '../durable/deterministic-engine.ts'
 import type { Input } from '../durable/input.ts'
-import { isLater } from '../durable/later-calls.ts'
+import { isLater, isLaterPlug } from '../durable/later-calls.ts'
 import { asCalled, callKey } from '../durable/recovery.ts'
 import type { RunnableTask } from '../runner.ts'
 import type { InputCheckpoint, InputRange, KeptInput, KeptInputs } from './contract.ts'
+import { fitsRows, isRun, type RulesOfRuns, rulesOfRuns } from './replay-rules.ts'
 
 const never = new Promise<never>(() => undefined)
 /** Never respond: a replay takes responses from the log. */
@@ -21,49 +22,76 @@ export interface ReplayDependencies {
   /** kinds of calls that are asynchronous */
   readonly later: ReadonlySet<string>
   current(id: string): RunnableTask | undefined
+  /** Returns the resources of a live task. */
+  bound?(id: string): readonly string[] | undefined
 }
 
 /** Where a replay ends: before the first input beyond this point. */
 export type ReplayEnd = { readonly at: number } | { readonly position: number }
 
-type RunInput = Extract<Input, { k: 'begin' | 'change' }>
+/** What is known of a task before it is replayed. */
+interface PastOfTask {
+  readonly checkpoint: InputCheckpoint | undefined
+  /** inputs of this task only, from the checkpoint to the end of the log */
+  readonly own: readonly KeptInput[]
+  readonly rules: RulesOfRuns
+  /** undefined: inputs are read again */
+  readonly held: HeldInputs | undefined
+}
+
+/** Inputs in memory, from the checkpoint until the end of the replay. */
+class HeldInputs {
+  readonly list: KeptInput[] = []
+  readonly #resources: ReadonlySet<string>
+
+  constructor(resources: readonly string[]) {
+    this.#resources = new Set(resources)
+  }
+
+  /** Returns undefined if there are too many. */
+  with(kept: KeptInput): HeldInputs | undefined {
+    return this.list.push(kept) > MAX_HELD ? undefined : this
+  }
+
+  covers(resources: readonly string[]): boolean {
+    return resources.every((one) => this.#resources.has(one))
+  }
+}
+
+const MAX_HELD = 50_000
 
 export class TaskReplay {
   readonly #dependencies: ReplayDependencies
   readonly #id: string
   readonly #engine: DeterministicEngine
-  readonly #checkpoint: InputCheckpoint | undefined
-  /** inputs of this task only, from the checkpoint to the end of the log */
-  readonly #own: readonly KeptInput[]
+  readonly #past: PastOfTask
   readonly #withheld = new Set<string>()
   #isBegun = false
   #isWithoutRule = false
   #isOver = false
   position: number
 
-  private constructor(
-    dependencies: ReplayDependencies,
-    id: string,
-    checkpoint: InputCheckpoint | undefined,
-    own: readonly KeptInput[],
-  ) {
+  private constructor(dependencies: ReplayDependencies, id: string, past: PastOfTask) {
     this.#dependencies = dependencies
     this.#id = id
-    this.#checkpoint = checkpoint
-    this.#own = own
+    this.#past = past
+    const { checkpoint, own } = past
     this.position = checkpoint?.position ?? 0
     const answers = new Set(
       own.flatMap(({ input }) => (input.k === 'answer' ? [callKey(id, input.e, input.x, input.c)] : [])),
     )
     const later = new Set(dependencies.later)
+    const inRows = preparerForRows(dependencies, past)
+    const mayCall: EngineHooks['mayCall'] = (task, epoch, execution) => {
+      const key = callKey(task, epoch, execution.id, execution.calls)
+      return !answers.has(key) && !this.#withheld.has(key) && !isLater(execution, later)
+    }
     this.#engine = new DeterministicEngine(
-      dependencies.settings,
+      { ...dependencies.settings, ...(inRows && { plugs: inRows.plugs, preparer: inRows }) },
       {
         touched: nothing,
-        mayCall: (task, epoch, execution) => {
-          const key = callKey(task, epoch, execution.id, execution.calls)
-          return !answers.has(key) && !this.#withheld.has(key) && !isLater(execution, later)
-        },
+        // rows cannot ask: there, calls whose outcomes are in the log do not return
+        ...(inRows === undefined && { mayCall }),
         opened: (kind) => void later.add(kind),
         answered: nothing,
         answeredAhead: nothing,
@@ -73,25 +101,47 @@ export class TaskReplay {
     )
   }
 
-  /** At its last checkpoint before `end`. Throws `NOT_FOUND` if later inputs are not kept. */
-  static async from(dependencies: ReplayDependencies, id: string, end: ReplayEnd): Promise<TaskReplay> {
-    const { inputs } = dependencies
+  /**
+   * At its last checkpoint before `start`. `end`: the only point to which it will be run, so that inputs are read once.
+   * Throws `NOT_FOUND` if later inputs are not kept.
+   */
+  static async from(
+    dependencies: ReplayDependencies,
+    id: string,
+    start: ReplayEnd,
+    end?: ReplayEnd,
+  ): Promise<TaskReplay> {
+    const { inputs, current, bound } = dependencies
     const since = await inputs.since()
-    const checkpoint = await inputs.checkpoint(id, end)
-    const isGone = checkpoint !== undefined && since !== undefined && checkpoint.position < since.position - 1
-    const usable = isGone ? undefined : checkpoint
+    const found = await inputs.checkpoint(id, start)
+    const isGone = found !== undefined && since !== undefined && found.position < since.position - 1
+    const checkpoint = isGone ? undefined : found
+    const resources = checkpoint?.record.resources ?? bound?.(id) ?? []
+    let after = checkpoint?.position ?? 0
     const own: KeptInput[] = []
-    const range = { after: usable?.position ?? 0, resources: [], tasks: [id] }
-    for await (const batch of inputs.read(range)) own.push(...batch)
-    const replay = new TaskReplay(dependencies, id, usable, own)
+    let held = end && new HeldInputs(resources)
+    if (end !== undefined) {
+      const range = { after, ...('position' in end && { upTo: end.position }), resources, tasks: [id] }
+      read: for await (const batch of inputs.read(range)) {
+        for (const kept of batch) {
+          if (isBeyond(kept, end)) break read
+          if (kept.input.k !== 'data') own.push(kept)
+          held = held?.with(kept)
+          after = kept.position
+        }
+      }
+    }
+    for await (const batch of inputs.read({ after, resources: [], tasks: [id] })) own.push(...batch)
+    const rules = await rulesOfRuns(own, current(id), (position) => inputs.checkpoint(id, { position }))
+    const replay = new TaskReplay(dependencies, id, { checkpoint, own, rules, held })
     await replay.#restore()
     return replay
   }
 
   /** Whether the task may have run with a rule, or from a state, that is not kept. */
   get isUnknown(): boolean {
-    if (this.#checkpoint !== undefined || this.#isBegun) return this.#isWithoutRule
-    const first = this.#own.find(({ input }) => 't' in input)?.input
+    if (this.#past.checkpoint !== undefined || this.#isBegun) return this.#isWithoutRule
+    const first = this.#past.own.find(({ input }) => 't' in input)?.input
     return first === undefined ? this.#dependencies.current(this.#id) !== undefined : first.k !== 'begin' || first.e > 1
   }
 
@@ -136,22 +186,17 @@ export class TaskReplay {
     visit: (kept: KeptInput) => boolean = () => true,
     reached: () => void = nothing,
   ): Promise<void> {
-    const range: InputRange = {
-      after: this.position,
-      ...('position' in end && { upTo: end.position }),
-      resources: this.resources(end),
-      tasks: [this.#id],
-    }
     const yielder = new Yielder(machineTimers)
-    for await (const batch of this.#dependencies.inputs.read(range)) {
+    for await (const batch of this.#inputs(end)) {
       for (const kept of batch) {
         if (isBeyond(kept, end)) return this.#advance(end)
         const { input } = kept
         if (input.k !== 'jump' && input.k !== 'still' && input.k !== 'open') this.advanceTo(input.at)
         reached()
-        await this.apply(kept)
+        if (input.k === 'data') this.#take(kept)
+        else await this.apply(kept)
         if (!visit(kept)) return
-        await yielder.due()
+        if (yielder.isOver) await yielder.next()
       }
     }
     this.#advance(end)
@@ -161,12 +206,20 @@ export class TaskReplay {
     await this.#engine.engine.close()
   }
 
+  #inputs(end: ReplayEnd): AsyncIterable<readonly KeptInput[]> | readonly (readonly KeptInput[])[] {
+    const resources = this.resources(end)
+    const { held } = this.#past
+    if (held?.covers(resources) === true) return [held.list]
+    const range: InputRange = { after: this.position, resources, tasks: [this.#id] }
+    return this.#dependencies.inputs.read({ ...range, ...('position' in end && { upTo: end.position }) })
+  }
+
   #advance(end: ReplayEnd): void {
     if ('at' in end) this.advanceTo(end.at)
   }
 
   async #restore(): Promise<void> {
-    const checkpoint = this.#checkpoint
+    const checkpoint = this.#past.checkpoint
     if (checkpoint === undefined) return
     const { task, record } = checkpoint
     const state: SavedState = asCalled(task, record.state, this.#withheld)
@@ -175,7 +228,7 @@ export class TaskReplay {
 
   async apply({ position, input }: KeptInput): Promise<void> {
     if (isRun(input)) {
-      const rule = await this.#ruleAt(position, input)
+      const rule = this.#past.rules.get(position)
       this.#isBegun ||= input.k === 'begin'
       this.#isWithoutRule = rule === undefined
       const { beginning, changing } = this.#engine
@@ -192,29 +245,45 @@ export class TaskReplay {
     this.position = position
   }
 
+  /** Messages have nothing to wait for. */
+  #take({ position, input }: KeptInput): void {
+    this.#engine.apply(input, position)
+    this.position = position
+  }
+
   /** Returns every resource that the task is bound to until `end`. */
   resources(end: ReplayEnd): readonly string[] {
-    const all = new Set(this.#checkpoint?.record.resources)
-    for (const kept of this.#own) {
+    const all = new Set(this.#past.checkpoint?.record.resources)
+    for (const kept of this.#past.own) {
       if (isBeyond(kept, end)) break
       if (isRun(kept.input)) for (const resource of kept.input.r) all.add(resource)
     }
     return [...all]
   }
+}
 
-  /** Uses the previous rule in each `change` entry; undefined for a run that ended before its first checkpoint. */
-  async #ruleAt(position: number, { e: epoch }: RunInput): Promise<RunnableTask | undefined> {
-    const { current, inputs } = this.#dependencies
-    const later = this.#own.filter((kept) => kept.position > position && isRun(kept.input))
-    const change = later.find(({ input }) => input.k === 'change' && input.e === epoch)?.input
-    const next = later.find(({ input }) => isRun(input) && input.e !== epoch)
-    const now = current(this.#id)
-    const before = { position: next === undefined ? Number.MAX_SAFE_INTEGER : next.position - 1 }
-    const known = now?.epoch === epoch ? now : (await inputs.checkpoint(this.#id, before))?.task
-    const base = known ?? now
-    if (change?.k === 'change' && base !== undefined) return { ...base, epoch, ...change.b }
-    return known?.epoch === epoch ? known : undefined
+/** Returns undefined if a rule of the task does not fit into rows. */
+function preparerForRows(
+  { settings, later }: ReplayDependencies,
+  { checkpoint, rules }: PastOfTask,
+): Preparer | undefined {
+  if (settings.generate === undefined) return undefined
+  const preparer = new Preparer(withoutOutcomes(settings.plugs, later), settings)
+  try {
+    for (const rule of [checkpoint?.task, ...rules.values()]) {
+      if (rule !== undefined && !fitsRows(preparer.prepare(rule.source, rule.settings), later)) return undefined
+    }
+  } catch {
+    // reported when the task begins
+    return undefined
   }
+  return preparer
+}
+
+function withoutOutcomes(plugs: PlugRegistry, later: ReadonlySet<string>): PlugRegistry {
+  return createRegistry(
+    plugs.list().map((plug) => (isLaterPlug(plug, later) ? { ...plug, steps: undefined, execute: () => never } : plug)),
+  )
 }
 
 export function openCallOf(task: LiveTask | undefined, label: string): Execution | undefined {
@@ -223,10 +292,6 @@ export function openCallOf(task: LiveTask | undefined, label: string): Execution
     if (node.label === label && (phase === 'called' || phase === 'rendering')) return execution
   }
   return undefined
-}
-
-function isRun(input: Input): input is RunInput {
-  return input.k === 'begin' || input.k === 'change'
 }
 
 function isBeyond({ position, input }: KeptInput, end: ReplayEnd): boolean {

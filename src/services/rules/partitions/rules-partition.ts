@@ -14,7 +14,7 @@ export interface RulesPartition extends Partition {
 
 /** Methods whose first argument is the id of a task or rehearsal, which names its partition. */
 const BY_TASK = {
-  tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
+  tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs', 'versions', 'version', 'restore'],
   batches: ['previewReload', 'previewReplace', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
   rehearsals: ['replay', 'get', 'events', 'remove'],
@@ -26,7 +26,7 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
   const ask = (
     at: number,
-    api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals',
+    api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals' | 'rollouts',
     method: string,
     args: readonly unknown[],
   ) => partition.ask(at, { ask: 'api', caller, api, method, args })
@@ -79,6 +79,16 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
           return at === undefined ? here.run(request) : ((await ask(at, 'rehearsals', 'run', [request])) as never)
         },
       }
+    },
+    /** The first partition carries out all roll-outs. */
+    get rollouts(): RulesApi['rollouts'] {
+      const { rollouts } = local
+      if (partition.number === 0) return rollouts
+      const methods = Object.keys(rollouts).map((name) => [
+        name,
+        async (...args: readonly unknown[]) => ask(0, 'rollouts', name, args),
+      ])
+      return Object.fromEntries(methods) as RulesApi['rollouts']
     },
     get tools() {
       const { tools } = local

@@ -8,7 +8,7 @@ export type RulesQuestion =
   | {
       readonly ask: 'api'
       readonly caller: Caller
-      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals'
+      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools' | 'rehearsals' | 'rollouts'
       readonly method: string
       readonly args: readonly unknown[]
     }
@@ -28,4 +28,6 @@ export type RulesQuestion =
     }
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
   | { readonly ask: 'deleteInputs'; readonly resource: string }
+  /** `ensure`, `drop`: the shadows of tasks of that partition; `drive`: continue the roll-out there */
+  | { readonly ask: 'rollout'; readonly id: string; readonly work: 'ensure' | 'drop' | 'drive' }
   | { readonly ask: 'rebind'; readonly resource: string }

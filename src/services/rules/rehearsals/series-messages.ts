@@ -84,16 +84,21 @@ export class SeriesMessages implements MessageIterator {
   next(): ReturnType<MessageIterator['next']> {
     const cursors = this.#cursors
     if (cursors === undefined) return this.#open().then(() => this.next())
-    let [first, at] = [undefined as MetricCursor | undefined, Number.POSITIVE_INFINITY]
-    for (const cursor of cursors) {
+    let first: MetricCursor | undefined
+    let at = Number.POSITIVE_INFINITY
+    for (let i = 0; i < cursors.length; i++) {
+      const cursor = cursors[i] as MetricCursor
       const { time } = cursor
       if (time === undefined) return this.#load(cursors)
-      if (time < at) [first, at] = [cursor, time]
+      if (time >= at) continue
+      first = cursor
+      at = time
     }
     if (first === undefined) return { done: true, value: undefined }
     const { resource } = first
     const message: Record<string, unknown> & Message = { resource, timestamp: at }
-    for (const cursor of cursors) {
+    for (let i = 0; i < cursors.length; i++) {
+      const cursor = cursors[i] as MetricCursor
       if (cursor.resource === resource && cursor.time === at) message[cursor.metric] = cursor.take()
     }
     this.#taken(message, at)

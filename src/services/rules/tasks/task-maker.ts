@@ -89,7 +89,11 @@ export class TaskMaker {
     if (update.action === 'reload') {
       if (task.template === undefined)
         throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not created from a template`)
-      const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
+      const { source, version, rights } = await this.#sources.ofTemplate(
+        task.template,
+        update.templateVersion,
+        update.takesDrafts,
+      )
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])
     }
@@ -103,6 +107,11 @@ export class TaskMaker {
     const settings = withProperties(parts.settings, task.effective.tags, update.update)
     const { tags: _tags, ...sent } = update.update
     return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
+  }
+
+  /** Makes a former version again, with its exact plug versions. `rights`: of who restores it. */
+  restored({ form, conf, rule, settings }: TaskRecord, rights: Rights | undefined): Draft {
+    return this.#draft({ source: undefined, rule, settings }, { form, conf, rights }, undefined, [])
   }
 
   #withUpdates({ source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): RunnableSource {

@@ -11,7 +11,10 @@ import { withLosses } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { withResources } from './resource-filter.ts'
 import { warningsOf } from '../templates/post-checks.ts'
+import { previewRestore } from '../batches/batch-jobs.ts'
+import { documentChanges } from '../document-changes.ts'
 import type { TaskRecord } from './task-record.ts'
+import { listTaskVersions, shownMark, taskInVersion, taskVersionOf } from './task-versions.ts'
 import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
 
 const BN = { format: 'bn' } as const
@@ -33,18 +36,21 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
     if (at !== (partition?.number ?? 0))
       return (await askElsewhere(at, 'create', [specification, options])) as CreatedTask
-    const { id } = await changes.create(taskIdIn(newId(), at), caller.user, draft)
+    const { id } = await changes.create(taskIdIn(newId(), at), { user: caller.user, note: options.note }, draft)
     return { ID: id, ...warned }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
-    const { ifRevision } = options
+    const { ifRevision, note } = options
     const at = foreignOf(id, partition)
     if (at !== undefined) return (await askElsewhere(at, 'replace', [id, specification, options])) as TaskEntity
     await taskOf(rules, id)
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
     return withLosses(async (onLost) => ({
-      ...(await show.whole(await changes.replace(id, draft, { onLost, ifRevision }), BN)),
+      ...(await show.whole(
+        await changes.replace(id, draft, { onLost, ifRevision, by: { user: caller.user, note } }),
+        BN,
+      )),
       ...warned,
     }))
   }
@@ -80,6 +86,35 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     },
     count: async (where) => collections.tasks.count(await conditionsOf(where)),
     runs: async (id) => (await taskOf(rules, id)).runs,
+    versions: async (id, page) => listTaskVersions(collections, await taskOf(rules, id), page),
+    version: async (id, number, against) => {
+      const task = await taskOf(rules, id)
+      const found = await taskInVersion(collections, task, number)
+      const other = against ?? number - 1
+      const before = other < 1 ? undefined : await taskInVersion(collections, task, other).catch(withoutIt(against))
+      const document = async (one: TaskRecord) => ({ ...(await show.rule(one)), settings: one.effective })
+      const rule = await document(found)
+      return {
+        ...shownMark(taskVersionOf(found)),
+        rule,
+        ...(before && { against: other }),
+        changes: before === undefined ? [] : documentChanges(await document(before), rule),
+        restoring: await previewRestore(rules, task, found),
+      }
+    },
+    restore: async (id, number, { ifRevision, note = `restores version ${number}` } = {}) => {
+      const draft = maker.restored(await taskInVersion(collections, await taskOf(rules, id), number), caller.rights)
+      const by = { user: caller.user, note }
+      return withLosses(async (onLost) => show.whole(await changes.replace(id, draft, { onLost, ifRevision, by }), BN))
+    },
+  }
+}
+
+/** An older version than the kept ones is only missing if it was asked for. */
+function withoutIt(against: number | undefined) {
+  return (error: unknown): undefined => {
+    if (against !== undefined || !(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    return undefined
   }
 }
 

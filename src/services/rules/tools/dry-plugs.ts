@@ -21,11 +21,11 @@ export function dryPlugs(
   })
 }
 
-function spare({ name, kind, states }: Plug, { task, log }: PlugContext, spared: Set<string>): PlugAnswer {
-  spared.add(task.NODE_NAME)
+function spare({ name, kind, states }: Plug, context: PlugContext, spared: Set<string>): PlugAnswer {
+  spared.add(context.task.NODE_NAME)
   if (kind === 'actuator') return undefined
   const state = states.includes(SUCCESS) ? SUCCESS : undefined
-  log.info(
+  context.log.info(
     `${name} has an effect and was not called; ${state === undefined ? 'it has no state' : `its state is assumed to be ${state}`}`,
   )
   return state

@@ -2,15 +2,17 @@
 import type { Message, Template } from '#core'
 import { AppError, type Caller } from '#kernel'
 import { actingWith } from '#platform'
+import { readBody } from '#services/shared'
 import type { ToolApi } from '../contract.ts'
+import { wireIssue } from '../error-body.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import { type PlugNode, parseResource, resolveResource } from '#core/spi'
+import { isTemplateDocument, type PlugNode, parseResource, resolveResource } from '#core/spi'
 import { foreignOf } from '../partitions/rules-partition.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
-import { DataPush, type PushOutcome, type PushedValue } from './tools-schema.ts'
+import { DataPush, type PushOutcome, type PushedValue, RuleCheck } from './tools-schema.ts'
 
 export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
   const { collections, context, direct } = rules
@@ -35,6 +37,12 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
     call: async (family, name, version, input, cause) => {
       onePlug(plugs, family, name, version)
       return actingWith(caller.rights, () => direct.call(family, name, version, input, cause))
+    },
+    check: async (input) => {
+      const { rule, strict = false } = RuleCheck.read(readBody(input))
+      const as = isTemplateDocument(rule) ? 'template' : 'rule'
+      const { issues } = await direct.check(rule, { strict, as })
+      return { valid: issues.every(({ severity }) => severity !== 'ERROR'), issues: issues.map(wireIssue) }
     },
     variables: (input) => direct.variables(input),
     push: (input) => pushData(rules, caller, input),

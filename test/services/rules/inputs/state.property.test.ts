@@ -2,7 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ports, Rule } from '../../../../src/index.ts'
+import type { Generate } from '../../../../src/core/spi.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
+import { generatorHere } from '../../../../src/platform/generate.ts'
 import type { TaskStateView } from '../../../../src/services/rules/inputs/inputs-schema.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
@@ -63,8 +65,16 @@ const ASKING: Rule = {
   task: { type: 'reactive' },
 }
 
+/** A row, live and in a replay: a sensor that remembers, and calls that end later. */
+const IN_ROWS: Rule = {
+  sensors: [{ label: 'level', name: 'count', version: '1.0.0', resource: '$' }],
+  actuators: [{ ...SEND, properties: { text: '{{level.seen}}' } }],
+  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['ODD'] }],
+  task: { type: 'reactive' },
+}
+
 const PORTS: Ports = { secret: () => 'sesame', metadata: () => ({ floor: 3 }) }
-const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: CALM, d: ASKING }
+const RULES: Readonly<Record<string, Rule>> = { a: REACTIVE, b: PERIODIC, c: CALM, d: ASKING, e: IN_ROWS }
 const KEEP = { ageMs: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, checkpointMs: 5_000 }
 
 type Step =
@@ -120,10 +130,12 @@ class Host {
   readonly #ground = new Ground()
   readonly #running = new Map<string, RunnableTask>()
   readonly #epochs = new Map<string, number>()
+  readonly #generate: Generate | undefined
   #changes = 0
   #now = 0
 
-  constructor() {
+  constructor(generate: Generate | undefined) {
+    this.#generate = generate
     this.#ground.outside.answersAtOnce = false
     this.life = this.#open()
   }
@@ -221,7 +233,8 @@ class Host {
       return void this.#running.set(id, next)
     }
     const nodes = life.runner.nodes
-    if (what === 'push') return nodes.push(id, 'level', { state: 'HIGH', rawData: { by: 'hand' } })
+    const state = id === 'e' ? 'ODD' : 'HIGH'
+    if (what === 'push') return nodes.push(id, 'level', { state, rawData: { by: 'hand' } })
     return nodes.command(id, 'level', 'start')
   }
 
@@ -230,15 +243,15 @@ class Host {
     const plugs = this.#ground.outside.plugs.map((plug) =>
       plug.name === 'note' ? { ...plug, acts: false as const } : plug,
     )
-    return this.#ground.open({ at: this.#now, ports: PORTS, keepInputs: KEEP, plugs })
+    return this.#ground.open({ at: this.#now, ports: PORTS, keepInputs: KEEP, plugs, generate: this.#generate })
   }
 }
 
 describe('the state of a task at an instant', () => {
   it('is the one that was shown then, whatever came after, and across restarts', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const host = new Host()
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), fc.boolean(), async (steps, inRows) => {
+        const host = new Host(inRows ? generatorHere() : undefined)
         for (const id of Object.keys(RULES)) await host.take({ do: 'begin', task: id })
         for (const one of steps) await host.take(one)
         await host.take({ do: 'look' })

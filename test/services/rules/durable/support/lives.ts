@@ -9,6 +9,7 @@ import {
   type Rule,
   type TaskSettings,
 } from '../../../../../src/index.ts'
+import type { Generate } from '../../../../../src/core/spi.ts'
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import {
   type DurableOptions,
@@ -140,6 +141,8 @@ export interface LifeOptions {
   readonly maxWaiting?: number
   readonly maxRemembered?: number
   readonly keepInputs?: DurableOptions['keepInputs']
+  /** tasks may be rows */
+  readonly generate?: Generate | undefined
   /** Receives log entries */
   readonly told?: (message: string, details: object) => void
   /** Called before a task is bound to resources */
@@ -206,6 +209,7 @@ export class Life {
       bind: async (resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
       ...(options.keepInputs && { keepInputs: options.keepInputs }),
+      ...(options.generate && { generate: options.generate }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxRemembered !== undefined && { maxRemembered: options.maxRemembered }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
