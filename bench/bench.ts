@@ -142,10 +142,10 @@ function readOptions(args: readonly string[]): Options | undefined {
     return [...new Set(chosen)]
   }
   const compares = values.against !== undefined
-  const asked = values.only?.split(',').map((name) => name.trim()) ?? []
-  const cells = asked.filter((name) => !measurements.has(name) && isCell(name))
+  const requested = values.only?.split(',').map((name) => name.trim()) ?? []
+  const cells = requested.filter((name) => !measurements.has(name) && isCell(name))
   // cells imply their measurement
-  const names = [...new Set(asked.map((name) => (cells.includes(name) ? 'cells' : name)))]
+  const names = [...new Set(requested.map((name) => (cells.includes(name) ? 'cells' : name)))]
   const text = names.length > 0 ? names.join(',') : compares ? 'workloads' : undefined
   const only = choose('only', text, [...measurements.keys()], groups)
   const chosenSubjects = choose(

@@ -21,7 +21,7 @@ function installed(): boolean {
   const wanted = versions(join(FOLDER, 'package-lock.json'))
   const found = versions(record)
   // optional packages of other platforms may be absent
-  return [...wanted].every(([place, version]) => found.get(place) === version)
+  return [...wanted].every(([path, version]) => found.get(path) === version)
 }
 
 function versions(path: string): Map<string, string | undefined> {
@@ -30,7 +30,7 @@ function versions(path: string): Map<string, string | undefined> {
   }
   return new Map(
     Object.entries(lock.packages)
-      .filter(([place, { optional = false }]) => place !== '' && !optional)
-      .map(([place, { version }]) => [place, version]),
+      .filter(([path, { optional = false }]) => path !== '' && !optional)
+      .map(([path, { version }]) => [path, version]),
   )
 }

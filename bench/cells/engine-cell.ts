@@ -168,11 +168,11 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       const count = firings.count - before.count
       const sum = (firings.sum - before.sum) | 0
       if (mine.count !== count || mine.sum !== sum) {
-        throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
+        throw new Error(`${count} firings in total (sum ${sum}), but events report ${mine.count} (sum ${mine.sum})`)
       }
       const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
       if (fired > firings.count + inner || fired < firings.count) {
-        throw new Error(`${firings.count} firings, but ${fired} events say so`)
+        throw new Error(`${firings.count} firings, but ${fired} events of firings`)
       }
       if (received < fired || (all && received <= total) || (why && read < fired)) {
         throw new Error(`${received} events received, ${read} read, in ${total} messages at ${clock.now}`)

@@ -132,7 +132,7 @@ export function buildEkuiper(): void {
   process.stderr.write('bench: building eKuiper (go build), once\n')
   const options = { cwd: SOURCES, env: { ...process.env, CGO_ENABLED: '0' } }
   const build = spawnSync('go', ['build', '-tags', 'core', '-o', PROGRAM, '.'], { ...options, stdio: ['ignore', 2, 2] })
-  if (build.status !== 0) throw new Error('go could not build it')
+  if (build.status !== 0) throw new Error('go build failed')
   const list = ['list', '-m', '-f', '{{.Dir}}', 'github.com/lf-edge/ekuiper/v2']
   writeFileSync(SETTINGS, join(execFileSync('go', list, { ...options, encoding: 'utf8' }).trim(), 'etc'))
 }

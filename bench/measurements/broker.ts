@@ -13,8 +13,8 @@ type Subject = BrokerPostsRequest['subject']
 const TITLES: Readonly<Record<Subject, string>> = {
   bare: 'a bare fastify route',
   broker: 'the broker, without a task',
-  keyed: 'the same, each with an idempotency key of its own',
-  task: 'the broker, a task listens to each resource',
+  keyed: 'the same, each with its own idempotency key',
+  task: 'the broker, with a task on each resource',
   append: 'series alone, without HTTP',
 }
 
@@ -38,7 +38,7 @@ export const brokerFanOut = measurement('brokerFanOut', {
   costUnit: 'us/reader',
   what: 'readers',
   columns: [
-    ['ms until all have it, median', ({ samples }) => digits(median(samples.flatMap(({ allMs }) => allMs)))],
+    ['ms until all readers have it, median', ({ samples }) => digits(median(samples.flatMap(({ allMs }) => allMs)))],
     ['max', overall(most, ({ allMs }) => most(allMs))],
     ['loop blocked at most', middle(({ loopMax }) => loopMax, millis)],
   ],
@@ -54,7 +54,7 @@ export const brokerLatency = measurement('brokerLatency', {
   title: 'Broker: from the arrival of a post to the call of an actuator, posts by the clock over 64 connections, ms',
   lines: [0.1, 0.5].map((share) => ({
     name: `latency-${share}`,
-    title: `${share * 100} % of what clients that wait reach`,
+    title: `${share * 100} % of the rate of clients that wait for answers`,
     request: { share },
   })),
   maxRounds: 3,
@@ -84,11 +84,11 @@ export const brokerLatency = measurement('brokerLatency', {
 
 export const brokerDisk = measurement('brokerDisk', {
   name: 'broker-disk',
-  title: 'Broker: what ten devices have a host write to the disk, a message of five metrics at a time',
+  title: 'Broker: bytes that a host writes to the disk for ten devices that send five metrics per message',
   lines: [1, 10].flatMap((perSecond) =>
     [false, true].map((hasTasks) => ({
       name: `${perSecond}${hasTasks ? '-tasks' : ''}`,
-      title: `${perSecond} messages/s, ${hasTasks ? 'a task listens to each device' : 'without tasks'}`,
+      title: `${perSecond} messages/s, ${hasTasks ? 'with a task on each device' : 'without tasks'}`,
       request: { perSecond, hasTasks },
     })),
   ),

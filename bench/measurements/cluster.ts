@@ -3,7 +3,7 @@ import { measurement, middle, most, overall } from '../measurement.ts'
 
 export const takeover = measurement('takeover', {
   name: 'takeover',
-  title: 'Takeover: 3 hosts and a PostgreSQL on one machine, 30 tenants of 100 tasks; one host is gone',
+  title: 'Takeover: 3 hosts and a PostgreSQL on one machine, 30 tenants of 100 tasks; one host is killed',
   lines: [
     { name: 'killed', title: 'killed (kill -9)', request: { subject: 'killed' } },
     { name: 'halted', title: 'standing still (SIGSTOP)', request: { subject: 'halted' } },

@@ -7,13 +7,13 @@ const LINES: Readonly<Record<ConsoleSubject, readonly [title: string, limit: str
   first: ['first view, kB zipped', '90'],
   editor: ['chunk of the editor, kB zipped', '200'],
   layout: ['layout of a graph of 300 nodes, ms', '300'],
-  frames: ['work for a frame at 200 changes a second beside 1,000 tasks, CPU throttled four times, ms', '16'],
+  frames: ['work per frame at 200 changes per second with 1,000 tasks, CPU throttled to a quarter, ms', '16'],
   zoom: ['zoom of a plot of a million points, ms', '200'],
 }
 
 export const console = measurement('console', {
   name: 'console',
-  title: 'Console: what a browser loads, and Chromium by the clock',
+  title: 'Console: downloads of a browser, and times in Chromium by the clock',
   lines: (Object.keys(LINES) as ConsoleSubject[]).map((subject): LinePlan<'console'> => {
     return { name: subject, title: LINES[subject][0], request: { subject } }
   }),

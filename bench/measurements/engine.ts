@@ -37,7 +37,11 @@ export const memory = measurement('memory', {
   lines: ({ subjects }) => [
     ...[20_000, 100_000].flatMap((rules): LinePlan<'memory'>[] => [
       { name: `same-${rules}`, title: 'reflexarc, one rule on all resources', request: { rules, what: 'same' } },
-      { name: `different-${rules}`, title: 'reflexarc, a rule of its own each', request: { rules, what: 'different' } },
+      {
+        name: `different-${rules}`,
+        title: 'reflexarc, a separate rule per resource',
+        request: { rules, what: 'different' },
+      },
     ]),
     ...[CLOSURE, PEER]
       .filter((name) => subjects.includes(name))

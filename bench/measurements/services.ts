@@ -19,7 +19,11 @@ export const alarms = measurement('alarms', {
   title: 'Alarms on SQLite, synced to the disk, by the clock',
   lines: [
     { name: 'raise', title: 'raised on 10,000 sources, 64 in flight', request: { subject: 'raise' }, maxRounds: 3 },
-    { name: 'list', title: 'page and total of a source and a status among 1 M alarms', request: { subject: 'list' } },
+    {
+      name: 'list',
+      title: 'page and total of the alarms with a source and a status, among 1 M',
+      request: { subject: 'list' },
+    },
   ],
   maxRounds: 1,
   cost: ({ perSecond }) => 1e6 / perSecond,

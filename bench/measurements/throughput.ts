@@ -53,9 +53,9 @@ export const throughput: readonly Measurement[] = WORKLOADS.map((workload) =>
   }),
 )
 
-function lines({ subjects: asked, measureMs }: Scope, workload: WorkloadName): readonly LinePlan<'throughput'>[] {
+function lines({ subjects: selected, measureMs }: Scope, workload: WorkloadName): readonly LinePlan<'throughput'>[] {
   return subjects
-    .filter(({ name }) => asked.includes(name) && (!NEAR.includes(workload) || name === CLOSURE || name === OWN))
+    .filter(({ name }) => selected.includes(name) && (!NEAR.includes(workload) || name === CLOSURE || name === OWN))
     .filter(({ title, needs }) => needs === undefined || isThere(needs, title))
     .map(({ name, title, role, installed = false }) => {
       const peer = role === 'peer'
@@ -111,8 +111,8 @@ function isThere(need: keyof typeof NEEDS, peer: string): boolean {
   return known.get(need) === true
 }
 
-/** `asked`: version flag */
-function expectTools(tools: readonly string[], asked: string): void {
-  const missing = tools.filter((tool) => spawnSync(tool, [asked], { stdio: 'ignore' }).status !== 0)
+/** `versionFlag`: option that prints the version */
+function expectTools(tools: readonly string[], versionFlag: string): void {
+  const missing = tools.filter((tool) => spawnSync(tool, [versionFlag], { stdio: 'ignore' }).status !== 0)
   if (missing.length > 0) throw new Error(`${missing.join(' and ')} not found`)
 }

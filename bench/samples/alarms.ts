@@ -54,7 +54,7 @@ export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promis
 
 const ALARM = {
   type: 'OVERHEATED',
-  text: 'the boiler is hotter than it may be',
+  text: 'the boiler is hotter than its limit',
   severity: 'MAJOR',
 } as const
 

@@ -1,4 +1,6 @@
-/** Sample of the console: sizes of what a browser loads, the layout of a graph, frames under load, the zoom of a plot. */
+/**
+ * Sample of the console: sizes of the downloaded files, the layout of a graph, frames under load, the zoom of a plot.
+ */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

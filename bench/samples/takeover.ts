@@ -30,21 +30,21 @@ export async function takeoverSample({ subject }: { subject: 'killed' | 'halted'
   try {
     const tenants = Array.from({ length: TENANTS }, (_, n) => `tenant-${n}`)
     await hosts.addKeys(tenants)
-    const asked = await hosts.start()
+    const entry = await hosts.start()
     const lost = await hosts.start()
     for (let n = 2; n < HOSTS; n += 1) await hosts.start()
     await hosts.settled(HOSTS)
     const post = async (tenant: string, path: string, body: object): Promise<{ owner: string; text: string }> => {
       const headers = { ...hosts.headersOf(tenant), 'content-type': 'application/json' }
-      const answer = await fetch(`${asked.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-      return { owner: answer.headers.get('reflexarc-owner') ?? asked.url, text: await answer.text() }
+      const answer = await fetch(`${entry.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { owner: answer.headers.get('reflexarc-owner') ?? entry.url, text: await answer.text() }
     }
     const taken = JSON.stringify({ taken: true })
     const last = { resource: `boiler-${TASKS - 1}`, data: { parameterName: 'n', value: 1 } }
     const isTaken = async (tenant: string): Promise<boolean> => (await post(tenant, '/api/data', last)).text === taken
     const theirs: string[] = []
     for (const tenant of tenants) {
-      await makeTasks(hosts, asked, tenant)
+      await makeTasks(hosts, entry, tenant)
       // half of the tasks are ahead of their stored state
       for (let n = 0; n < TASKS; n += 2) await post(tenant, `/resources/boiler-${n}/events`, { n: 1 })
       const { owner, text } = await post(tenant, '/api/data', last)
@@ -68,8 +68,8 @@ export async function takeoverSample({ subject }: { subject: 'killed' | 'halted'
   }
 }
 
-async function makeTasks(hosts: ClusterProcesses, asked: MemberProcess, tenant: string): Promise<void> {
-  const { rules } = hosts.clientOf(asked.url, tenant)
+async function makeTasks(hosts: ClusterProcesses, entry: MemberProcess, tenant: string): Promise<void> {
+  const { rules } = hosts.clientOf(entry.url, tenant)
   await rules.templates.create(RULE)
   for (let first = 0; first < TASKS; first += AT_ONCE) {
     const some = Array.from({ length: AT_ONCE }, (_, n) => `boiler-${first + n}`)

@@ -47,7 +47,7 @@ function subject({ why }: { readonly why: boolean }): Subject {
         things.expectOrder()
         if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
         if (why && firedEvents !== counted()) {
-          throw new Error(`${counted()} firings, but ${firedEvents} of the ${events} events say so`)
+          throw new Error(`${counted()} firings, but ${firedEvents} of the ${events} events are firings`)
         }
         await engine.close()
       },

@@ -1,4 +1,4 @@
-/** Sensors that compare the current date or day of the week in a time zone with given ones. */
+/** Sensors that compare the current date or day of the week in a time zone with configured ones. */
 import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 const SHARED = { version: '1.0.0', kind: 'sensor', category: 'Time', parameters: [], output: CALENDAR_OUTPUT } as const

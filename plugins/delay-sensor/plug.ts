@@ -4,7 +4,7 @@ import { AppError, definePlug } from '#plug'
 export const delaySensor = definePlug({
   name: 'delaySensor',
   version: '2.0.0',
-  // our 1.0.0 was never Idle; other version numbers belong to other platforms
+  // in version 1.0.0 the sensor was never Idle; other version numbers belong to other platforms
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Idle after each run, and Triggered after a delay. Another run restarts the wait.',

@@ -23,7 +23,7 @@ export function createFunction(sandbox: Sandbox): Plug {
   return definePlug({
     name: 'Function',
     version: '2.0.0',
-    // our 1.0.0 included every run in its history; other version numbers belong to other platforms
+    // version 1.0.0 included every run in its history; other version numbers belong to other platforms
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:

@@ -1,4 +1,4 @@
-/** A sensor that compares a value of the message or of a node with a given one. */
+/** A sensor that compares a value of the message or of a node with a configured one. */
 import { AppError, definePlug, isEqual, isKnown, isOfMessage, namesOfParameter, parameterOf } from '#plug'
 
 export const isParameterEqual = definePlug({

@@ -1,4 +1,4 @@
-/** A sensor that is IN while a place lies in at least one of several areas. */
+/** A sensor that is IN while a point lies in at least one of several areas. */
 import { definePlug, problemsOfCode } from '#plug'
 import { geofencesOf, isInside, pointOf } from './geometry.ts'
 

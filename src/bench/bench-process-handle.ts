@@ -31,16 +31,16 @@ export function sampleInProcess<Request extends BenchRequest>(
     let complaint = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-4000)))
     const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
-    let said: BenchAnswer<Request['kind']> | undefined
-    child.on('message', (answer) => (said = answer as BenchAnswer<Request['kind']>))
+    let answer: BenchAnswer<Request['kind']> | undefined
+    child.on('message', (message) => (answer = message as BenchAnswer<Request['kind']>))
     child.on('error', reject)
     child.on('close', (code, signal) => {
       clearTimeout(tooLong)
-      if (said === undefined) {
+      if (answer === undefined) {
         const why = signal === 'SIGKILL' ? 'it took too long' : complaint.trim() || `it ended with ${signal ?? code}`
         reject(new AppError('INTERNAL', `a process of the benchmark ended without a sample: ${why}`))
-      } else if ('sample' in said) resolve(said.sample)
-      else reject(new AppError(said.code, said.message))
+      } else if ('sample' in answer) resolve(answer.sample)
+      else reject(new AppError(answer.code, answer.message))
     })
     child.send(request)
   })

@@ -21,19 +21,19 @@ const LOOKED_AT = 20_000
 const MAX_NAMES = 5
 
 process.once('message', (request: BenchRequest) => void answer(request))
-// the parent is gone
+// the parent process has ended
 process.once('disconnect', () => process.exit(0))
 
 async function answer(request: BenchRequest): Promise<void> {
-  let said: BenchAnswer
+  let answer: BenchAnswer
   try {
-    said = { sample: await sampleOf(request) }
+    answer = { sample: await sampleOf(request) }
   } catch (error) {
     const code = error instanceof AppError ? error.code : 'INTERNAL'
-    said = { code, message: messageOf(error) }
+    answer = { code, message: messageOf(error) }
   }
   // handles left open by plugs would keep the process alive
-  process.send?.(said, () => process.exit(0))
+  process.send?.(answer, () => process.exit(0))
 }
 
 async function sampleOf(request: BenchRequest): Promise<BenchSamples[BenchRequest['kind']]> {
@@ -47,13 +47,13 @@ async function sampleOf(request: BenchRequest): Promise<BenchSamples[BenchReques
 }
 
 async function driven(
-  { work, who, place }: Extract<BenchRequest, { kind: 'rate' }>,
+  { work, who, index }: Extract<BenchRequest, { kind: 'rate' }>,
   plugs: Awaited<ReturnType<typeof loadPlugs>>,
   feed: Feed,
 ): Promise<Driven> {
   if (who !== 'limit') return listenedTo(await engineDriven(work, plugs, feed), who)
   let firings = 0
-  return limitDriven(limitAt(await tasksOf(work, plugs, feed), place), () => firings++)
+  return limitDriven(limitAt(await tasksOf(work, plugs, feed), index), () => firings++)
 }
 
 async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs>>, feed: Feed): Promise<CheckSample> {
@@ -78,8 +78,8 @@ async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs
     }
     if (engine.open > 0) await engine.settled()
   }
-  const told = { messages: feed.length, lookedAt: count, unheard, others: [...others], firings: fired.count }
-  if ('reason' in tasks.limits) return { ...told, limits: tasks.limits }
+  const survey = { messages: feed.length, lookedAt: count, unheard, others: [...others], firings: fired.count }
+  if ('reason' in tasks.limits) return { ...survey, limits: tasks.limits }
   for (const limit of tasks.limits) {
     const own = new Firings(at)
     const { take } = limitDriven(limit, (task, slot) => own.add(weight(task, slot)))
@@ -89,11 +89,11 @@ async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs
       take(again.message, again.time)
     }
     if (own.count !== fired.count || own.sum !== fired.sum) {
-      const reason = `the loop made of it fired ${own.count} times where the engine fired ${fired.count} times`
-      return { ...told, limits: { reason } }
+      const reason = `the generated loop fired ${own.count} times, and the engine fired ${fired.count} times`
+      return { ...survey, limits: { reason } }
     }
   }
-  return { ...told, limits: tasks.limits.map(({ name, source }) => ({ name, source })) }
+  return { ...survey, limits: tasks.limits.map(({ name, source }) => ({ name, source })) }
 }
 
 function messagesOf({ messagesFile }: BenchWork): readonly Message[] {

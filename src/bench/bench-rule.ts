@@ -175,8 +175,8 @@ class RuleBench {
 
   #jobs({ limits }: CheckSample, listen: readonly Listen[]): readonly Job[] {
     const { against, baseline } = this.#options
-    const here = (name: LineName, label: string, place = 0): Job => this.#job(name, label, place)
-    const jobs = 'reason' in limits ? [] : limits.map(({ name }, place) => here('limit', name, place))
+    const here = (name: LineName, label: string, index = 0): Job => this.#job(name, label, index)
+    const jobs = 'reason' in limits ? [] : limits.map(({ name }, index) => here('limit', name, index))
     for (const name of listen) {
       jobs.push(here(name, name))
       if (against !== undefined) jobs.push(this.#job(name, ELSEWHERE + name, 0, against))
@@ -187,10 +187,10 @@ class RuleBench {
     return jobs
   }
 
-  #job(who: LineName, label: string, place: number, other?: Against): Job {
+  #job(who: LineName, label: string, index: number, other?: Against): Job {
     const work = other === undefined ? this.#work : { ...this.#work, rule: other.rule, plugs: other.plugs }
     const entry = other?.entry === undefined ? {} : { entry: other.entry }
-    const request = { kind: 'rate', who, place, measureMs: this.#measureMs, work } as const
+    const request = { kind: 'rate', who, index, measureMs: this.#measureMs, work } as const
     return { name: who, label, samples: [], sample: () => sampleInProcess(request, entry) }
   }
 
@@ -228,7 +228,7 @@ class RuleBench {
     for (const who of listen) {
       this.#tell(`profile: ${who}`)
       const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=reflexarc-bench-${who}.cpuprofile`]
-      await sampleInProcess({ kind: 'rate', who, place: 0, measureMs: 1000, work: this.#work }, { flags })
+      await sampleInProcess({ kind: 'rate', who, index: 0, measureMs: 1000, work: this.#work }, { flags })
     }
   }
 

@@ -9,15 +9,15 @@ export interface ConditionSource {
 /** Returns undefined for conditions that call functions, read more than the message, or have another form. */
 export function conditionSource(condition: unknown): ConditionSource | undefined {
   const parameters: string[] = []
-  const place = (name: string): string => {
+  const slot = (name: string): string => {
     const known = parameters.indexOf(name)
     return `$${known === -1 ? parameters.push(name) - 1 : known}`
   }
-  const source = typeof condition === 'string' ? ofText(condition, place) : ofLogic(condition, place)
+  const source = typeof condition === 'string' ? ofText(condition, slot) : ofLogic(condition, slot)
   return source === undefined ? undefined : { source, parameters }
 }
 
-type Place = (name: string) => string
+type Slot = (name: string) => string
 type Written = string | undefined
 
 const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', '+', '-', '*', '/', '%'])
@@ -26,14 +26,14 @@ const LOGICAL: ReadonlyMap<string, string> = new Map([
   ['or', '||'],
 ])
 
-function ofLogic(logic: unknown, place: Place): Written {
+function ofLogic(logic: unknown, slot: Slot): Written {
   if (typeof logic !== 'object' || logic === null) return constant(logic)
   const [entry, ...more] = Object.entries(logic as Readonly<Record<string, unknown>>)
   if (Array.isArray(logic) || entry === undefined || more.length > 0) return undefined
-  const [name, given] = entry
-  const operands: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (name === 'var') return typeof given === 'string' && /^\w+$/.test(given) ? place(given) : undefined
-  const written = operands.map((operand) => ofLogic(operand, place))
+  const [name, argument] = entry
+  const operands: readonly unknown[] = Array.isArray(argument) ? argument : [argument]
+  if (name === 'var') return typeof argument === 'string' && /^\w+$/.test(argument) ? slot(argument) : undefined
+  const written = operands.map((operand) => ofLogic(operand, slot))
   if (written.includes(undefined)) return undefined
   if (name === '!' && written.length === 1) return `!(${written[0]})`
   const logical = LOGICAL.get(name)
@@ -45,25 +45,25 @@ function ofLogic(logic: unknown, place: Place): Written {
   return INFIX.has(name) && written.length === 2 ? `(${written.join(` ${name} `)})` : undefined
 }
 
-function ofText(text: string, place: Place): Written {
+function ofText(text: string, slot: Slot): Written {
   try {
     const tree = parseExpressionAt(text, 0, { ecmaVersion: 2022 })
-    return text.slice(tree.end).trim() === '' ? ofTree(tree, place) : undefined
+    return text.slice(tree.end).trim() === '' ? ofTree(tree, slot) : undefined
   } catch {
     return undefined
   }
 }
 
-function ofTree(tree: Expression, place: Place): Written {
+function ofTree(tree: Expression, slot: Slot): Written {
   switch (tree.type) {
     case 'Literal':
       return constant(tree.value)
     case 'Identifier':
-      return /^\w+$/.test(tree.name) && tree.name !== 'now' && tree.name !== 'undefined' ? place(tree.name) : undefined
+      return /^\w+$/.test(tree.name) && tree.name !== 'now' && tree.name !== 'undefined' ? slot(tree.name) : undefined
     case 'ParenthesizedExpression':
-      return ofTree(tree.expression, place)
+      return ofTree(tree.expression, slot)
     case 'UnaryExpression': {
-      const operand = ofTree(tree.argument, place)
+      const operand = ofTree(tree.argument, slot)
       return operand !== undefined && (tree.operator === '!' || tree.operator === '-')
         ? `${tree.operator}(${operand})`
         : undefined
@@ -72,8 +72,8 @@ function ofTree(tree: Expression, place: Place): Written {
     case 'LogicalExpression': {
       if (tree.left.type === 'PrivateIdentifier') return undefined
       const isKnown = INFIX.has(tree.operator) || tree.operator === '&&' || tree.operator === '||'
-      const left = ofTree(tree.left, place)
-      const right = ofTree(tree.right, place)
+      const left = ofTree(tree.left, slot)
+      const right = ofTree(tree.right, slot)
       return isKnown && left !== undefined && right !== undefined ? `(${left} ${tree.operator} ${right})` : undefined
     }
     default:

@@ -133,7 +133,7 @@ class LimitWriter {
     return lines.join('\n')
   }
 
-  #place(name: string): string {
+  #slotOf(name: string): string {
     const known = this.#parameters.indexOf(name)
     return `v${known === -1 ? this.#parameters.push(name) - 1 : known}`
   }
@@ -170,7 +170,7 @@ class LimitWriter {
       throw new Refused(`${sensor.label} keeps its state where ${parameter} is not a number`)
     }
     this.#reads.set(sensor, [parameter])
-    const value = this.#place(parameter)
+    const value = this.#slotOf(parameter)
     const first = this.#constants.length
     this.#constants.push(...cuts)
     const place = (cut: number) => `own.c${first + cut}`
@@ -193,10 +193,10 @@ class LimitWriter {
     if (facts.some(({ kind }) => kind === 'holes')) throw new Refused(`${sensor.label} reads values that may be null`)
     this.#reads.set(sensor, parameters)
     const isKnown = facts.every(({ always }) => always)
-    const code = source.replaceAll(/\$(\d+)/g, (_, i: string) => this.#place(parameters[Number(i)] ?? ''))
+    const code = source.replaceAll(/\$(\d+)/g, (_, i: string) => this.#slotOf(parameters[Number(i)] ?? ''))
     const known = parameters
       .filter((_, i) => facts[i]?.always === false)
-      .map((name) => `${this.#place(name)} !== undefined`)
+      .map((name) => `${this.#slotOf(name)} !== undefined`)
     const holds = (states: readonly number[]) => {
       const [yes, no] = ['True', 'False'].map((state) => states.includes(sensor.states.indexOf(state)))
       if (yes === no) return yes === true ? known.join(' && ') || 'true' : 'false'
@@ -370,7 +370,7 @@ function placesOf(states: readonly boolean[]): readonly number[] {
 }
 
 /** `isWanted` lists the ranges as in `Steps.states`. The test is never true for NaN. */
-function rangesSource(value: string, isWanted: readonly boolean[], cut: (place: number) => string): string {
+function rangesSource(value: string, isWanted: readonly boolean[], cut: (index: number) => string): string {
   const last = isWanted.length - 1
   const parts: string[] = []
   for (let from = 0; from <= last; from++) {

@@ -50,7 +50,7 @@ export function limitsOf(
   return [writer.loop(single), ...(sorted === undefined ? [] : [sorted])]
 }
 
-type Own = { task: number } & Record<string, number>
+type RuleRecord = { task: number } & Record<string, number>
 
 class LoopWriter {
   readonly #tasks: readonly LimitTask[]
@@ -86,16 +86,16 @@ class LoopWriter {
       open: ({ act, now }) => {
         const resources = new Map<string, Record<string, unknown>>()
         for (const [task, { resource }] of this.#tasks.entries()) {
-          const own = this.#own(task)
+          const own = this.#recordOf(task)
           if (single) {
             resources.set(resource, { ...this.#kept(), ...own })
             continue
           }
           const at = resources.get(resource) ?? { ...this.#kept(), rules: [] }
-          ;(at['rules'] as Own[]).push(own)
+          ;(at['rules'] as RuleRecord[]).push(own)
           resources.set(resource, at)
         }
-        const fire = (own: Own, slot: number): void => act(own.task, slot)
+        const fire = (own: RuleRecord, slot: number): void => act(own.task, slot)
         return this.#made(source, { resources, act: fire, now })
       },
     }
@@ -141,7 +141,7 @@ class LoopWriter {
   }
 
   #made(source: string, captured: Readonly<Record<string, unknown>>): TakeMessage {
-    const outer = this.#generate(Object.keys(captured), source) as unknown as (...given: unknown[]) => TakeMessage
+    const outer = this.#generate(Object.keys(captured), source) as unknown as (...args: unknown[]) => TakeMessage
     return outer(...Object.values(captured))
   }
 
@@ -156,7 +156,7 @@ class LoopWriter {
     return Object.fromEntries(this.#first.kept.map((name) => [name, undefined]))
   }
 
-  #own(task: number): Own {
+  #recordOf(task: number): RuleRecord {
     const numbers = (this.#sources[task]?.constants ?? []).map((value, i) => [`c${i}`, value] as const)
     return { task, ...Object.fromEntries([...numbers, ...this.#first.memory]) }
   }

@@ -1,4 +1,4 @@
-/** Describes where figures come from: machine, version and state of the code. */
+/** Describes the origin of figures: machine, version and state of the code. */
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 

@@ -1,4 +1,4 @@
-/** Collects facts about messages that a programmer would know who writes code for exactly these messages. */
+/** Collects the facts about messages that a programmer would use in code for exactly these messages. */
 import type { Message } from '#core'
 
 export interface ParameterFacts {

@@ -40,7 +40,7 @@ export function latencyPlot({ rule, latency }: BenchResult): string {
   ].map(({ x, y }) => ({ x, y: Math.max(y, 0.001) }))
   return plotSvg({
     title: `${rule}: delay from due to done`,
-    x: 'one message in so many is later',
+    x: 'one in this many messages is later',
     y: 'microseconds',
     series: [{ title: `${rate(latency.rate)} messages/s`, points, dashed: false }],
   })
@@ -114,7 +114,7 @@ function waysOf({ name, samples }: BenchLine): string | undefined {
     sum((ways) => ways.plain),
   ]
   const total = vectorized + rows + plain
-  if (total === 0) return `Ways, ${TITLES[name]}: all messages were ignored`
+  if (total === 0) return `Paths, ${TITLES[name]}: all messages were ignored`
   const reasons = Object.keys(all[0]?.why ?? {}) as (keyof (typeof all)[number]['why'])[]
   const why = reasons
     .map((reason) => ({ reason, count: sum((ways) => ways.why[reason]) }))
@@ -126,7 +126,7 @@ function waysOf({ name, samples }: BenchLine): string | undefined {
     ...(rows > 0 ? [`${percent(rows / total)} rows`] : []),
     ...(plain > 0 ? [`${percent(plain / total)} plain${why.length > 0 ? ` (${why.join(', ')})` : ''}`] : []),
   ]
-  return `Ways, ${TITLES[name]}: ${parts.join(', ')}`
+  return `Paths, ${TITLES[name]}: ${parts.join(', ')}`
 }
 
 function comparisonOf(comparison: BenchComparison, table: typeof textTable): readonly string[] {

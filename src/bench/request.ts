@@ -19,7 +19,7 @@ export interface BenchWork {
 
 export type BenchRequest = { readonly work: BenchWork } & (
   | { readonly kind: 'check' }
-  | { readonly kind: 'rate'; readonly who: 'limit' | Listen; readonly place: number; readonly measureMs: number }
+  | { readonly kind: 'rate'; readonly who: 'limit' | Listen; readonly index: number; readonly measureMs: number }
   | { readonly kind: 'latency'; readonly rate: number; readonly measureMs: number }
 )
 

@@ -88,9 +88,9 @@ function holm(probabilities: readonly number[]): readonly number[] {
   const order = [...probabilities.keys()].sort((a, b) => (probabilities[a] ?? 1) - (probabilities[b] ?? 1))
   const corrected = [...probabilities]
   let largest = 0
-  for (const [rank, place] of order.entries()) {
-    largest = Math.max(largest, Math.min(1, (probabilities[place] ?? 1) * (order.length - rank)))
-    corrected[place] = largest
+  for (const [rank, index] of order.entries()) {
+    largest = Math.max(largest, Math.min(1, (probabilities[index] ?? 1) * (order.length - rank)))
+    corrected[index] = largest
   }
   return corrected
 }

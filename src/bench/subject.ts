@@ -136,11 +136,11 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
   const generate = generatorHere()
   if (generate === undefined) return { limits: { reason: 'this process cannot generate code' }, actuators }
-  const heard = new Set(tasks.map(({ resource }) => resource))
+  const observed = new Set(tasks.map(({ resource }) => resource))
   return {
     limits: limitsOf(
       tasks,
-      feed.messages.filter(({ resource }) => heard.has(resource)),
+      feed.messages.filter(({ resource }) => observed.has(resource)),
       generate,
     ),
     actuators,
@@ -163,9 +163,9 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
   }
 }
 
-export function limitAt({ limits }: Tasks, place: number): Limit {
-  const limit = 'reason' in limits ? undefined : limits[place]
-  if (limit === undefined) throw new AppError('USAGE', `limit ${place} of this rule does not exist`)
+export function limitAt({ limits }: Tasks, index: number): Limit {
+  const limit = 'reason' in limits ? undefined : limits[index]
+  if (limit === undefined) throw new AppError('USAGE', `limit ${index} of this rule does not exist`)
   return limit
 }
 
@@ -230,7 +230,7 @@ export class Cursor {
   readonly #messages: readonly Message[]
   readonly #times: Float64Array
   readonly #span: number
-  #place = 0
+  #index = 0
   #passed = 0
 
   constructor(messages: readonly Message[], times: Float64Array, span: number) {
@@ -240,16 +240,16 @@ export class Cursor {
   }
 
   get message(): Message {
-    return this.#messages[this.#place] as Message
+    return this.#messages[this.#index] as Message
   }
 
   get time(): number {
-    return (this.#times[this.#place] as number) + this.#passed
+    return (this.#times[this.#index] as number) + this.#passed
   }
 
   next(): void {
-    if (++this.#place < this.#messages.length) return
-    this.#place = 0
+    if (++this.#index < this.#messages.length) return
+    this.#index = 0
     this.#passed += this.#span
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Defines what the engine asks of its environment: three questions, all optional, each with a value or a promise as
- * result. A value avoids the slower path with promises.
+ * Defines the ports of the engine: three queries of its environment, all optional, each answered with a value or a
+ * promise. A value avoids the slower path with promises.
  *
  * Not included: sending messages, alarms or mail (actuators do that through plugs), storage (a host saves tasks with
  * `task.save`), clocks and randomness (engine options).

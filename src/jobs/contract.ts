@@ -40,7 +40,7 @@ export interface NewJob {
   readonly user?: string
   /** labels for searching, at most 20 */
   readonly labels?: readonly string[]
-  /** 1 is the most urgent; 0 (default) means none and comes before all others */
+  /** 1 is the most urgent; 0 (default) means none, and such jobs run before all others */
   readonly priority?: number
   /** ms before the job may start; not together with children */
   readonly delay?: number

@@ -52,7 +52,7 @@ const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
   cancel: OPEN,
 }
 
-/** Most hosts in a row that may die without progress before the job itself is taken to be the cause. */
+/** Maximum number of successive hosts that may crash without progress, before the job counts as the cause. */
 export const MAX_STALLS = 10
 
 export function isOver(state: JobState): boolean {

@@ -171,7 +171,7 @@ export class TypeRunner {
     return starting
   }
 
-  /** `next`: when to look again, by the clock of the store. */
+  /** `next`: when to poll again, by the clock of the store. */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
     const { handler, queue } = this.#dependencies
     const { documents } = queue

@@ -6,7 +6,7 @@ export interface Difference {
   readonly path: string
   /** absent: the member is new */
   readonly from?: unknown
-  /** absent: the member is gone */
+  /** absent: the member was removed */
   readonly to?: unknown
 }
 

@@ -33,7 +33,7 @@ export interface Published<T> {
   readonly number: number
   readonly topic: string
   readonly value: T
-  /** place in the log; undefined when the value is not in a log */
+  /** position in the log; undefined when the value is not in a log */
   readonly place?: LogPosition | undefined
 }
 
@@ -47,7 +47,7 @@ export interface ReaderOptions {
    * reader, which can rejoin after its last number.
    */
   readonly overflow?: 'dropOldest' | 'end'
-  /** last number that the reader has received; later values that are still kept come first */
+  /** last number that the reader has received; kept values after it are delivered first */
   readonly after?: number
   readonly signal?: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** Remembers for whom asynchronous work is done, and with which rights rules call services. */
+/** Tracks the actor of asynchronous work, and the rights with which rules call services. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Actor, Rights } from '#kernel'
 
@@ -15,7 +15,7 @@ export function currentActor(): Actor | undefined {
   return scope === undefined || scope.isOver ? undefined : scope.actor
 }
 
-/** Runs work for an actor. The returned function ends its scope, also for work that was begun in it and continues. */
+/** Runs work for an actor. The returned function ends the scope, also for work that was started in it and continues. */
 export function actAs(actor: Actor | undefined, work: () => void): () => void {
   const scope: Scope = { actor, isOver: false }
   scopes.run(scope, work)
@@ -44,7 +44,7 @@ export function actingWith<T>(rights: Rights | undefined, work: () => T): T {
   return limits.run(rights, work)
 }
 
-/** Makes each step of an iteration with these rights, whatever asks for it. */
+/** Runs each step of an iteration with these rights, for any consumer. */
 export async function* eachWith<T>(rights: Rights | undefined, steps: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = steps[Symbol.asyncIterator]()
   try {
@@ -58,8 +58,8 @@ export async function* eachWith<T>(rights: Rights | undefined, steps: AsyncItera
   }
 }
 
-/** Returns the work with the rights of this moment, for calls from elsewhere. */
-export function withRightsOfNow<Arguments extends unknown[], T>(work: (...given: Arguments) => T) {
+/** Returns the work bound to the current rights, for later calls from elsewhere. */
+export function withRightsOfNow<Arguments extends unknown[], T>(work: (...args: Arguments) => T) {
   const rights = currentRights()
-  return (...given: Arguments): T => actingWith(rights, () => work(...given))
+  return (...args: Arguments): T => actingWith(rights, () => work(...args))
 }

@@ -49,7 +49,7 @@ export interface CheckOptions
   readonly allowErrors?: boolean | readonly string[]
   /** default true: each case also runs in a live engine without subscribers, and must have the same result */
   readonly columnar?: boolean
-  /** what must have happened for the check to be conclusive. Default: something fired. False: nothing */
+  /** events that must occur for the check to be conclusive. Default: any firing. False: none */
   readonly cover?: Cover | false
   /** default true; false: reports the first failing case without shrinking it */
   readonly shrink?: boolean

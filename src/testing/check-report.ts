@@ -1,4 +1,4 @@
-/** Collects the coverage of a check: what occurred in all cases, and what never did. */
+/** Collects the coverage of a check: what occurred in at least one case, and what never occurred. */
 import type { Rule, Template } from '#core'
 import type { RuleGraph } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'

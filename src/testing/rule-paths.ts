@@ -24,7 +24,7 @@ export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): r
   return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
 }
 
-/** Names the plugs that may not have finished, given the labels that have. */
+/** Names the plugs that may still be running, by the labels of the finished ones. */
 export function silentText({ sensors = [], actuators = [] }: RuleGraph, answered: ReadonlySet<string>): string {
   const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !answered.has(label))
   return silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`

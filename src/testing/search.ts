@@ -12,8 +12,8 @@ class SideBySide {
   }
 
   /**
-   * Starts `work`, which must not reject. Resolves when it is done, or when it waits for more than promises; work with
-   * promises alone thus runs one at a time.
+   * Starts `work`, which must not reject. Resolves when it is done, or when it waits for something other than promises;
+   * so work with promises alone runs one at a time.
    */
   async begin(work: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#most) await Promise.race(this.#running)

@@ -1,4 +1,7 @@
-/** A bench of a rule, in real processes that measure next to nothing: what comes out, and what is refused. No test asks how fast. */
+/**
+ * Tests the benchmark of a rule in real processes with tiny samples: its results and its rejections. Speed is not
+ * tested.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +30,7 @@ const messages: readonly Message[] = Array.from({ length: 50 }, (_, i) => {
 const quick = { messages, resource: 'r', rounds: 1, seconds: 0.01, rate: 100_000 } as const
 
 describe('benchRule', () => {
-  it('returns rates, the share of a limit that fires the same, lateness, and which way messages took', async () => {
+  it('returns rates, the share of a limit with equal firings, lateness, and the execution paths of messages', async () => {
     const told: string[] = []
     const result = await benchRule(rule, { ...quick, copies: 3, onProgress: (_, what) => told.push(what) })
     expect(result).toMatchObject({ format: 1, copies: 3, messages: 150, unheard: 0, firings: 3 * 29, limit: 'loop' })
@@ -49,7 +52,7 @@ describe('benchRule', () => {
     expect(latencyPlot(result)).toMatch(/^<svg /)
   })
 
-  it('measures what no limit can be made of, and says why', async () => {
+  it('measures a rule without a limit, and reports why it has none', async () => {
     const ticking: Rule = { ...rule, task: { type: 'periodic', frequency: 1000 } }
     const result = await benchRule(ticking, { ...quick, listen: ['none'] })
     expect(result.lines.map(({ name }) => name)).toEqual(['none'])
@@ -58,7 +61,7 @@ describe('benchRule', () => {
     )
   })
 
-  it('does not call what would change something outside', async () => {
+  it('does not call plugs with outside effects', async () => {
     using workspace = new Workspace({})
     const plugs = join(workspace.path, 'plugs.ts')
     writeFileSync(
@@ -76,7 +79,7 @@ describe('benchRule', () => {
   })
 
   // Holds BENCHRULE-1
-  it('takes each sample in a process of its own, round by round over all lines', async () => {
+  it('takes each sample in its own process, all lines in each round', async () => {
     using workspace = new Workspace({})
     const started = join(workspace.path, 'started')
     const plugs = join(workspace.path, 'plugs.ts')
@@ -109,7 +112,7 @@ describe('benchRule', () => {
   })
 
   // Holds BENCHRULE-2
-  it('has no share of a loop that fires something else than the engine', async () => {
+  it('has no share of a loop with other firings than the engine', async () => {
     using workspace = new Workspace({})
     const plugs = join(workspace.path, 'plugs.ts')
     writeFileSync(
@@ -125,11 +128,11 @@ describe('benchRule', () => {
       triggers: [{ sourceLabel: 'hot', destinationLabel: 'act', statesTrigger: ['Yes'] }],
     }
     const { limits, lines } = await benchRule(lying, { ...quick, listen: ['none'], plugs: [plugs] })
-    expect(limits).toEqual({ reason: 'the loop made of it fired 29 times where the engine fired 39 times' })
+    expect(limits).toEqual({ reason: 'the generated loop fired 29 times, and the engine fired 39 times' })
     expect(lines.map(({ name, ofLimit }) => [name, ofLimit])).toEqual([['none', undefined]])
   })
 
-  it('samples another state in the same rounds, and equal code beside it', async () => {
+  it('samples another state in the same rounds, with equal code beside it', async () => {
     const against = { name: 'before', rule, plugs: [] }
     const { comparison } = await benchRule(rule, { ...quick, rounds: 2, listen: ['none'], against, failOver: 0.05 })
     expect(comparison).toMatchObject({ with: 'before', isTooNoisy: false, gate: { share: 0.05, failed: [] } })
@@ -145,11 +148,11 @@ describe('benchRule', () => {
     ['copies of nothing', { messages, copies: 2 }, 'copies: the task lacks a resource'],
     ['half a copy', { ...quick, copies: 0.5 }, 'copies: 0.5 is out of range; use a whole number'],
     ['a plug that does not exist', { ...quick, plugs: ['/nowhere.mjs'] }, 'the file does not exist'],
-  ])('refuses %s', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(benchRule(rule, options)).rejects.toThrow(message)
   })
 
-  it('says what is wrong with a rule, as a start does', async () => {
+  it('reports the problems of a rule, as a start does', async () => {
     const wrong = { ...rule, triggers: [{ sourceLabel: 'hott', destinationLabel: 'act' }] }
     await expect(benchRule(wrong, quick)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
@@ -170,25 +173,25 @@ describe('a comparison', () => {
       failOver: 0.05,
     })
 
-  it('with an earlier run fails the gate when a line is surely slower', () => {
+  it('with an earlier run fails the gate when a line is significantly slower', () => {
     const { gate, lines } = compared([line('limit', around(1)), line('none', around(8))])
     expect(gate?.failed).toEqual(['none'])
     expect(lines[0]).toMatchObject({ name: 'none', verdict: 'worse' })
   })
 
-  it('takes the cost of the limit as its unit: a slow hour of the machine is not a change', () => {
+  it('measures in units of the limit: a slow hour of the machine is not a change', () => {
     const { gate, lines } = compared([line('limit', around(0.5)), line('none', around(5))])
     expect(gate?.failed).toEqual([])
     expect(lines[0]?.verdict).toBe('no difference')
   })
 
   // Holds BENCHRULE-3
-  it('has no verdict that counts when equal code differed', () => {
+  it('has no verdict when equal code differed', () => {
     const comparison = compared([line('limit', around(1)), line('none', around(8))], around(12))
     expect(comparison).toMatchObject({ isTooNoisy: true, gate: { failed: [] } })
   })
 
-  it('has only lines that both runs have', () => {
+  it('contains only lines of both runs', () => {
     expect(compared([line('limit', around(1))]).lines).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** The cells of the bench: limits by hand, the engine and the plain reference say the same of odd messages, too. */
+/** Tests that hand-written limits, the engine and the plain reference agree, also about odd messages. */
 import { describe, expect, it } from 'vitest'
 import { engineCell, type OddEvent, oddEvents } from '../../bench/cells/engine-cell.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
@@ -22,7 +22,7 @@ function play(events: readonly OddEvent[], total: number, clock: Clock, handle: 
   }
 }
 
-// Workloads and their events are made once for all tests.
+// Workloads and their events are created once for all tests.
 const workloads = new Map<WorkloadName, Workload>()
 function workloadOf(name: WorkloadName): Workload {
   const workload = workloads.get(name) ?? workloadNamed(name)
@@ -40,14 +40,14 @@ function oddOf(name: WorkloadName, data: Data): readonly OddEvent[] {
 
 const at = (): Clock => ({ now: START_MS, stamp: 0 })
 
-describe('limits by hand', () => {
+describe('hand-written limits', () => {
   const cases = (['w1', 'w2', 'w3', 'w4'] as const).flatMap((name) =>
     (['smooth', 'missing', 'carried', 'nulls'] as const).flatMap((data) =>
       LIMITS.filter((who) => who === 'loop' || name === 'w2').map((who) => ({ name, data, who })),
     ),
   )
 
-  it.each(some(cases))('of $name, $data messages, fire as the reference says: $who', ({ name, data, who }) => {
+  it.each(some(cases))('for $name with $data messages fire like the reference: $who', ({ name, data, who }) => {
     const workload = workloadOf(name)
     const events = oddOf(name, data)
     const clock = at()
@@ -62,7 +62,7 @@ describe('limits by hand', () => {
 
 describe('the engine', () => {
   it.each(some((['w1', 'w3', 'w4'] as const).flatMap((name) => DATA.map((data) => ({ name, data })))))(
-    'fires in $name, $data messages, as the reference says',
+    'fires for $name with $data messages like the reference',
     async ({ name, data }) => {
       const workload = workloadOf(name)
       const events = oddOf(name, data)
@@ -105,7 +105,7 @@ describe('the engine', () => {
     expect({ count: byHand.count, sum: byHand.sum }).toEqual(expected)
   })
 
-  it.each(ROWS.filter((row) => row !== 'odd'))('is listened to and checked: %s', async (row) => {
+  it.each(ROWS.filter((row) => row !== 'odd'))('is observed and checked: %s', async (row) => {
     const workload = workloadOf('w4')
     const clock = at()
     const firings = new Firings(clock)
@@ -128,7 +128,7 @@ describe('odd messages', () => {
   const count = workloadOf('w1').events.length
   const shareOf = (data: Data, isOdd: (event: OddEvent) => boolean) => oddOf('w1', data).filter(isOdd).length / count
 
-  it('are one in a hundred, or all', () => {
+  it('occur once in a hundred messages, or always', () => {
     expect(shareOf('extra', (event) => 'battery' in event)).toBeCloseTo(0.01, 2)
     expect(shareOf('missing', (event) => Object.keys(event).length === 2)).toBeCloseTo(0.01, 2)
     expect(shareOf('carried', (event) => Object.keys(event).length === 2)).toBe(1)
@@ -140,7 +140,7 @@ describe('odd messages', () => {
     expect(new Set(oddOf('w1', 'orders').map((event) => Object.keys(event).join())).size).toBe(4)
   })
 
-  it('are the same on every call', () => {
+  it('are equal on every call', () => {
     expect(oddEvents(workloadOf('w1').events, 'nulls')).toEqual(oddOf('w1', 'nulls'))
   })
 })
@@ -156,7 +156,7 @@ describe('the sum of firings', () => {
     return firings.sum
   }
 
-  it('reports which rule and which message, and not in which order', () => {
+  it('depends on rule and message, but not on the order', () => {
     expect(
       sumOf([
         [1, 5],

@@ -1,4 +1,7 @@
-/** The loop that is made of a rule fires what the engine fires, at the same messages; or there is none, and a reason. */
+/**
+ * Tests that the loop generated from a rule fires as the engine does, at the same messages; or that it is absent, with
+ * a reason.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
@@ -48,7 +51,7 @@ function limitsFor(rules: readonly (readonly [Rule, string])[], messages: readon
   return { limits: limitsOf(tasks, messages, generate), tasks }
 }
 
-/** By each way in which the limit can be written; undefined when there is none. */
+/** In each form of the limit; undefined when it has none. */
 function byLimits(
   rules: readonly (readonly [Rule, string])[],
   messages: readonly Message[],
@@ -141,7 +144,7 @@ const messages = kinds.chain(({ missing, holes }) => {
 
 describe('the limit of a rule', () => {
   // Holds LIMIT-1, LIMIT-2
-  it('fires what the engine fires, at the same messages', async () => {
+  it('fires as the engine fires, at the same messages', async () => {
     let made = 0
     await fc.assert(
       fc.asyncProperty(rules, messages, async (rule, all) => {
@@ -156,7 +159,7 @@ describe('the limit of a rule', () => {
     expect(made).toBeGreaterThan(50)
   })
 
-  it('goes through many rules of one resource one by one, or sorted and left early', async () => {
+  it('evaluates many rules of one resource one by one, or sorted with an early exit', async () => {
     const above = (temperature: number, humidity: number): Rule => ({
       sensors: [
         sensor('warm', 'streamingDataSensor', { parameter: 'a', threshold: temperature }),
@@ -183,7 +186,7 @@ describe('the limit of a rule', () => {
   })
 })
 
-describe('what the loop looks like', () => {
+describe('the source of a limit', () => {
   const rule = (...more: readonly Partial<Rule>[]): Rule =>
     Object.assign(
       {
@@ -199,7 +202,7 @@ describe('what the loop looks like', () => {
     return 'reason' in limits ? limits.reason : (limits[0]?.source ?? '')
   }
 
-  it('has a comparison and nothing else where messages are even', () => {
+  it('contains only a comparison if all messages have the value', () => {
     expect(sourceOf(rule()).split('\n').slice(3)).toEqual([
       'let v0 = message["t"]',
       'const own = at',
@@ -208,13 +211,13 @@ describe('what the loop looks like', () => {
     ])
   })
 
-  it('keeps values where they may be missing, and asks whether the sensor runs at all', () => {
+  it('keeps values that messages may lack, and tests whether the sensor runs at all', () => {
     const source = sourceOf(rule(), [...even, { resource: 'r' }])
     expect(source).toContain('if (v0 === undefined) v0 = at.v0\nelse at.v0 = v0')
     expect(source).toContain('message["t"] !== undefined')
   })
 
-  it('has the time only for a cool-down', () => {
+  it('reads the time only for a cool-down', () => {
     expect(sourceOf(rule())).not.toContain('now')
     expect(
       sourceOf(
@@ -225,7 +228,7 @@ describe('what the loop looks like', () => {
     ).toContain('now() >= own.f0 + 60000')
   })
 
-  it('writes names of fields as texts', () => {
+  it('quotes names of fields', () => {
     const name = '"] || process.exit() || message["'
     const strange = rule({
       sensors: [sensor('hot', 'streamingDataSensor', { parameter: name, threshold: 1 })],
@@ -256,17 +259,17 @@ describe('what the loop looks like', () => {
       }),
       /runs the sensor u/,
     ],
-  ])('there is none for %s, with a reason', (_, one, reason) => {
+  ])('is absent for %s, with a reason', (_, one, reason) => {
     expect(sourceOf(one)).toMatch(reason)
   })
 
-  it('there is none for observations that are kept where values are null', () => {
+  it('is absent for kept observations if values may be null', () => {
     const kept = rule({ task: { resetObservations: false } })
     expect(sourceOf(kept, [{ resource: 'r', t: null }])).toMatch(/keeps its state/)
     expect(sourceOf(kept)).toContain('act(own, 0)')
   })
 
-  it('there is none for texts where numbers are compared', () => {
+  it('is absent for texts where numbers are compared', () => {
     expect(sourceOf(rule(), [{ resource: 'r', t: '95' }])).toMatch(/t, which hot compares, is not always a number/)
   })
 })

@@ -5,7 +5,7 @@ import { type Driven, Feed } from '../../src/bench/subject.ts'
 
 const feed = () => new Feed([{ resource: 'r', timestamp: 0 }], 'r', 1)
 
-/** Opens `calls` with every message, all of which end when they are waited for. */
+/** Opens `calls` with every message; all of them end when they are awaited. */
 function counted(calls: number) {
   const seen = { taken: 0, open: 0, most: 0, asked: 0, waited: 0 }
   const driven: Driven = {
@@ -29,14 +29,14 @@ function counted(calls: number) {
   return { seen, driven }
 }
 
-it('who opens no calls is hardly ever asked how many are open', async () => {
+it('a subject without calls is rarely polled for open calls', async () => {
   const { seen, driven } = counted(0)
   await new Driver(driven, feed()).run(10_000)
   expect(seen).toMatchObject({ taken: 10_000, waited: 0 })
   expect(seen.asked).toBeLessThan(200)
 })
 
-it('messages wait while as many calls are open as may be', async () => {
+it('messages wait while the maximum number of calls is open', async () => {
   const { seen, driven } = counted(1)
   await new Driver(driven, feed()).run(1000)
   expect(seen).toMatchObject({ taken: 1000, open: 0, most: 256, waited: 4 })

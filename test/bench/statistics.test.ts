@@ -1,4 +1,4 @@
-/** Verdicts about speed, on samples that are made up: none about equal code, and a real difference is found. */
+/** Tests verdicts about speed on synthetic samples: none for equal code, and real differences are detected. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareAll, estimate, failsBy, FEWEST_ROUNDS, type Compared } from '../../src/bench/statistics.ts'
@@ -26,7 +26,7 @@ class Machine {
     return Math.exp(this.#normal() * jitter) * outlier
   }
 
-  /** `slower`: by how much the second one costs more */
+  /** `slower`: factor by which the second one costs more */
   compared(rounds: number, { slower = 0, paired = true, jitter = 0.03 } = {}): Compared {
     const before: number[] = []
     const after: number[] = []
@@ -63,7 +63,7 @@ describe('equal code', () => {
     },
   )
 
-  it('gets none when all samples are the same', () => {
+  it('gets no verdict when all samples are equal', () => {
     const same = { before: [3, 3, 3, 3, 3, 3], after: [3, 3, 3, 3, 3, 3] }
     const all = compareAll([true, false].map((paired) => ({ ...same, paired })))
     expect(all.map(({ verdict }) => verdict)).toEqual(['no difference', 'no difference'])
@@ -74,7 +74,7 @@ describe('a difference of 10 %', () => {
   it.each([
     { slower: 0.1, verdict: 'worse' },
     { slower: -0.1, verdict: 'better' },
-  ])('is found: $verdict', ({ slower, verdict }) => {
+  ])('is detected: $verdict', ({ slower, verdict }) => {
     const machine = new Machine(7)
     let found = 0
     for (let i = 0; i < TRIALS; i++) {
@@ -89,7 +89,7 @@ describe('a difference of 10 %', () => {
     expect(found).toBeGreaterThan(0.6 * TRIALS)
   })
 
-  it('is found in all runs of a quiet machine', () => {
+  it('is detected in all runs of a quiet machine', () => {
     const quiet = (i: number) => 50 * (1 + ((i * 7) % 5) / 400)
     const before = Array.from({ length: FEWEST_ROUNDS }, (_, i) => quiet(i))
     const after = before.map((_, i) => quiet(i + 2) * 1.1)
@@ -101,7 +101,7 @@ describe('a difference of 10 %', () => {
 
 describe('few rounds', () => {
   // Holds STATISTICS-2
-  it.each([1, 2, 5])('%i: no verdict, however far apart', (rounds) => {
+  it.each([1, 2, 5])('%i: get no verdict, however far apart', (rounds) => {
     const before = Array.from({ length: rounds }, (_, i) => 10 + i / 100)
     const [one] = compareAll([{ before, after: before.map((value) => value * 9), paired: true }])
     expect(one?.verdict).toBe('too few rounds')
@@ -122,13 +122,13 @@ describe('a gate', () => {
     ['slower by less than is allowed', 1.03, false],
     ['as fast', 1.0, false],
     ['faster', 0.8, false],
-  ])('%s: fails is %s', (_, factor, fails) => {
+  ])('when %s fails: %s', (_, factor, fails) => {
     expect(failsBy(compared(factor), 0.05)).toBe(fails)
   })
 })
 
 describe('many lines', () => {
-  it('need a smaller chance each', () => {
+  it('require a smaller chance each', () => {
     const before = [10, 10.1, 9.9, 10, 10.05, 9.95]
     const after = [10.3, 10.2, 10.1, 10.2, 10.3, 10.05]
     const [alone] = compareAll([{ before, after, paired: true }])
@@ -143,7 +143,7 @@ describe('many lines', () => {
 describe('an interval', () => {
   const positive = fc.double({ min: 0.001, max: 1e6, noNaN: true })
 
-  it('has its value inside, and the values outside of it', () => {
+  it('contains its value, and excludes the values outside', () => {
     fc.assert(
       fc.property(fc.array(positive, { minLength: 1, maxLength: 20 }), (values) => {
         const { value, low, high } = estimate(values)
@@ -156,7 +156,7 @@ describe('an interval', () => {
     )
   })
 
-  it('grows with the unit, and with nothing else', () => {
+  it('scales with the unit, and with nothing else', () => {
     fc.assert(
       fc.property(
         fc.array(positive, { minLength: 2, maxLength: 12 }),
@@ -170,7 +170,7 @@ describe('an interval', () => {
     )
   })
 
-  it('turns round with the two that are compared', () => {
+  it('is inverted when the compared sides are swapped', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(positive, positive), { minLength: 2, maxLength: 12 }),
@@ -186,7 +186,7 @@ describe('an interval', () => {
     )
   })
 
-  it.each([6, 10])('has the true value in about 95 of 100 runs of %i rounds', (rounds) => {
+  it.each([6, 10])('contains the true value in about 95 of 100 runs of %i rounds', (rounds) => {
     const machine = new Machine(rounds)
     let inside = 0
     for (let i = 0; i < TRIALS; i++) {
@@ -203,7 +203,7 @@ describe('an interval', () => {
     [2, 12.706],
     [6, 2.571],
     [31, 2.042],
-  ])('of %i pairs reaches as far as the table of Student says: %f', (rounds, quantile) => {
+  ])("of %i pairs matches Student's table: %f", (rounds, quantile) => {
     const after = Array.from({ length: rounds }, (_, i) => Math.exp(i % 2 === 0 ? 1 : -1))
     const [one] = compareAll([{ before: after.map(() => 1), after, paired: true }])
     const logs = after.map((value) => -Math.log(value))

@@ -21,7 +21,7 @@ describe('bench', () => {
     expect(stdout).toMatch(/^loop generated from the rule \(limit\) +[\d.]+ /m)
     expect(stdout).toMatch(/^without a subscriber +[\d.]+ [ kM]+one round +[\d.]+ % /m)
     expect(stdout).toMatch(/^Delay at 50 k messages\/s.*: p50 .*p99\.9 /m)
-    expect(stdout).toMatch(/^Ways, without a subscriber: /m)
+    expect(stdout).toMatch(/^Paths, without a subscriber: /m)
   })
 
   it('prints JSON that a later run is held against, and ends with 2 when it became slower', async () => {

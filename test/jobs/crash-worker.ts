@@ -1,6 +1,6 @@
 /**
- * The process that test/jobs/crash.test.ts kills: it carries out one job over numbered items, and writes each item that
- * was done to a file with the number of its life. It prints `done n` when n items are committed, and ends when all are.
+ * Process that test/jobs/crash.test.ts kills: it runs one job over numbered items, and appends each finished item to a
+ * file with the number of its life. It prints `done n` when n items are committed, and exits after the last one.
  */
 import { appendFileSync } from 'node:fs'
 import { itemHandler } from '../../src/jobs/item-handler.ts'

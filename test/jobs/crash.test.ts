@@ -1,4 +1,4 @@
-/** `kill -9` of the process that carries a job out, again and again, over a data folder. */
+/** Kills the process that runs a job with `kill -9`, again and again, over one data folder. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,10 @@ const ITEMS = 300
 const BATCH = 10
 const first = Number(process.env['FC_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
-/** Runs the worker until it has told progress so many times. Gives how many items it had committed, and whether it ended. */
+/**
+ * Runs the worker until it has reported that much progress. Returns the number of committed items, and whether it
+ * ended.
+ */
 function live(args: readonly string[], lines: number): Promise<{ readonly done: number; readonly isOver: boolean }> {
   const child = spawn(process.execPath, [WORKER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   return new Promise((resolve, reject) => {
@@ -34,7 +37,7 @@ function live(args: readonly string[], lines: number): Promise<{ readonly done: 
   })
 }
 
-it(`a job goes on behind what was committed, whenever its process is killed (seed ${first})`, async () => {
+it(`a job resumes after its last commit, whenever its process is killed (seed ${first})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'jobs-'))
   try {
     const [data, file] = [join(folder, 'data'), join(folder, 'done')]
@@ -42,7 +45,7 @@ it(`a job goes on behind what was committed, whenever its process is killed (see
     let seed = first
     for (let isOver = false; !isOver;) {
       seed = nextSeed(seed)
-      // events of lives before are told again
+      // events of earlier lives are delivered again
       const before = (committed.at(-1) ?? 0) / BATCH
       const lines = before + 1 + Math.floor(randomOf(seed) * 12)
       const life = await live([data, file, String(committed.length), String(ITEMS)], lines)

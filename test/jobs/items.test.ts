@@ -8,7 +8,7 @@ import { JobWorld } from './support/job-world.ts'
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => `i${i}`)
 
-/** What was asked of it: the items, with `again` for repetitions. */
+/** Items passed to the handler, with `again` for repetitions. */
 function noting(seen: string[], more: Partial<ItemHandler<string>> = {}): JobHandler {
   return itemHandler<string>({
     type: 'work',
@@ -29,7 +29,7 @@ async function outcomes(queue: JobQueue, id: string): Promise<readonly unknown[]
 }
 
 describe('a job with items', () => {
-  it('carries out each, in order, and keeps what became of it', async () => {
+  it('processes each item in order, and stores its result', async () => {
     const world = new JobWorld()
     const seen: string[] = []
     const handler = noting(seen, {
@@ -56,7 +56,7 @@ describe('a job with items', () => {
     ])
   })
 
-  it('that has none completes', async () => {
+  it('completes without items', async () => {
     const world = new JobWorld()
     const { queue } = world.host([noting([])])
     await queue.add({ type: 'work', items: [] })
@@ -65,7 +65,7 @@ describe('a job with items', () => {
     expect(await outcomes(queue, 'j1')).toEqual([])
   })
 
-  it('keeps keys of items that are not texts, once they are done', async () => {
+  it('stores the results of items whose keys are not texts', async () => {
     const world = new JobWorld()
     const handler = itemHandler<{ readonly id: string; readonly body: string }>({
       type: 'work',
@@ -89,7 +89,7 @@ describe('a job with items', () => {
     expect((await queue.documents.store.collection(JOB_BATCHES).get('j1/0'))?.value.items).toEqual(['a', 'b'])
   })
 
-  it('leaves others the loop between slices, and reports its progress after each batch', async () => {
+  it('yields to other jobs between slices, and reports its progress after each batch', async () => {
     const world = new JobWorld()
     let most = 0
     let underWay = 0
@@ -114,7 +114,7 @@ describe('a job with items', () => {
     expect(most).toBe(4)
   })
 
-  it('goes on after a crash with the batch that was open, whose items are repetitions', async () => {
+  it('resumes after a crash with the batch that was open, whose items are marked as repetitions', async () => {
     const world = new JobWorld()
     const [first, second]: [string[], string[]] = [[], []]
     const host = world.host([
@@ -143,7 +143,7 @@ describe('a job with items', () => {
     expect(await queue.get('j1')).toMatchObject({ progress: { done: 25, total: 25, ended: { '200': 25 } } })
   })
 
-  it('that stops finishes the slice under way', async () => {
+  it('finishes the slice in progress when it is cancelled', async () => {
     const world = new JobWorld()
     const seen: string[] = []
     const { queue, runner } = world.host([
@@ -162,7 +162,7 @@ describe('a job with items', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'waiting', progress: { done: 10 } })
   })
 
-  it('tries a batch again of which an item throws', async () => {
+  it('retries a batch after an item throws', async () => {
     const world = new JobWorld()
     let isBroken = true
     const seen: string[] = []
@@ -186,7 +186,7 @@ describe('a job with items', () => {
     expect((await queue.get('j1'))?.state).toBe('completed')
   })
 
-  it('says of items that were never reached that they have no result', async () => {
+  it('reports items that were never reached as without a result', async () => {
     const world = new JobWorld()
     const handler = noting([], {
       item: async (id) => {
@@ -219,7 +219,7 @@ describe('a job with items', () => {
     })
   })
 
-  it('of more items than fit one commit is stored in several', async () => {
+  it('with more items than fit into one commit is stored in several', async () => {
     const world = new JobWorld()
     const seen: string[] = []
     const { queue } = world.host([noting(seen, { slice: 10 })])

@@ -1,4 +1,4 @@
-/** The table of states and what can happen in each. */
+/** Tests the table of states and their permitted changes. */
 import { describe, expect, it } from 'vitest'
 import { JOB_STATES, type Job, type JobState } from '../../src/jobs/contract.ts'
 import { changed, eventOf, MAX_STALLS, type JobChange } from '../../src/jobs/job-change.ts'
@@ -44,7 +44,7 @@ const CHANGES: { readonly [kind in JobChange['kind']]: Extract<JobChange, { kind
   cancel: { kind: 'cancel', reason: 'cancelled', ...ENDING },
 }
 
-/** What becomes of a job in each state; where a state is not named, the change is refused. */
+/** Next state of a job for each change; changes of unlisted states are rejected. */
 const TABLE: { readonly [kind in JobChange['kind']]: Partial<Record<JobState, JobState>> } = {
   promote: { delayed: 'waiting' },
   take: { waiting: 'active', prioritized: 'active' },
@@ -90,7 +90,7 @@ describe.each(kinds)('%s', (kind) => {
 })
 
 describe('a job', () => {
-  it('with a priority is prioritized wherever another one waits', () => {
+  it('with a priority is ordered by priority wherever another one waits', () => {
     const urgent = { priority: 2 }
     const states = [
       changed(jobIn('delayed', urgent), CHANGES.promote),
@@ -102,7 +102,7 @@ describe('a job', () => {
     expect(states).toEqual(Array.from({ length: 5 }, () => 'prioritized'))
   })
 
-  it('counts how often it was taken and how often it came to an end', () => {
+  it('counts how often it was acquired and how often it ended', () => {
     const taken = changed(jobIn('waiting', { attemptsStarted: 1, attemptsMade: 1, processedTime: 5 }), CHANGES.take)
     expect(taken).toMatchObject({ attemptsStarted: 2, attemptsMade: 1, processedTime: 5 })
     for (const kind of ['retry', 'fail', 'complete'] as const) {
@@ -113,7 +113,7 @@ describe('a job', () => {
     }
   })
 
-  it('that kills its host again and again fails, unless it gets on in between', () => {
+  it('that repeatedly kills its host fails, unless it makes progress in between', () => {
     const stalled = jobIn('active', { stalls: MAX_STALLS - 1 })
     expect(changed(stalled, CHANGES.stall)).toMatchObject({ state: 'waiting', stalls: MAX_STALLS })
     const once = jobIn('active', { stalls: MAX_STALLS })
@@ -125,7 +125,7 @@ describe('a job', () => {
     expect(changed(once, CHANGES.progress)).toMatchObject({ state: 'active', stalls: 0 })
   })
 
-  it('that completes forgets why an attempt failed, and one with a parent is let go with its root', () => {
+  it('that completes drops the reason of its failed attempt, and a child is deleted with its root', () => {
     const again = jobIn('active', { failedReason: 'no luck', ancestors: ['root'] })
     const done = changed(again, CHANGES.complete)
     expect(done).toMatchObject({ state: 'completed', result: { a: 1 } })

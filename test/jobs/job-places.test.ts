@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { JobSlots } from '../../src/jobs/type-runner.ts'
 
-it('slots of a type are those of the host, and a runner that no longer waits for one delays no others', () => {
+it('slots of a type are limited per host, and a runner that no longer waits delays no others', () => {
   const handler = { type: 'work', concurrency: 1, run: () => Promise.reject(new Error('never run')) }
   const host = new JobSlots()
   const [one, other] = [host.of(handler), host.of({ ...handler })]

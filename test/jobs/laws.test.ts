@@ -1,5 +1,5 @@
 /**
- * What holds of jobs whatever their handlers do, wherever hosts die, and however many of them share the store. The names
+ * Tests the guarantees of jobs for any handlers, any crashes of hosts, and any number of hosts on one store. The names
  * JOB-1 to JOB-7 are those of the contract.
  */
 import fc from 'fast-check'
@@ -8,8 +8,8 @@ import { isOver } from '../../src/jobs/job-change.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { HANDLED, Play, Reading, steps, type Script } from './support/job-play.ts'
 
-describe('jobs, whatever their handlers do and wherever their hosts die', () => {
-  it('end once, lose and repeat no step that was committed, wait for children, and end with what they belong to', () =>
+describe('jobs, for any handlers and any crashes of their hosts', () => {
+  it('end once, lose and repeat no committed step, wait for children, and end with their parent', () =>
     fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 25 }), async (all) => {
         const game = new Play()

@@ -5,7 +5,7 @@ import { JobWorld, NOON } from './support/job-world.ts'
 
 const LEASE = 15_000
 
-/** A job that the handler of one host has, and another host. */
+/** A job that the handler of one host runs, and another host. */
 async function taken() {
   const world = new JobWorld()
   const [first, second] = [new Hand(), new Hand()]
@@ -17,7 +17,7 @@ async function taken() {
 }
 
 describe('a job whose host was killed', () => {
-  it('goes on at the next start at once, where the store is one process alone', async () => {
+  it('resumes at the next start immediately, if one process owns the store', async () => {
     const { world, first, second, host } = await taken()
     await first.context(0).progress({ done: 1, total: 2 })
     host.life.kill()
@@ -32,7 +32,7 @@ describe('a job whose host was killed', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsStarted: 2, attemptsMade: 1 })
   })
 
-  it('is taken over by another host when its lease has run out, and not before', async () => {
+  it('is taken over by another host after its lease expires, and not before', async () => {
     const { world, second, host, other } = await taken()
     host.life.kill()
     await other.runner.start()
@@ -42,7 +42,7 @@ describe('a job whose host was killed', () => {
     expect([second.ids, second.context(0).isRepeat]).toEqual([['j1'], true])
   })
 
-  it('is taken over in time although the clock of the store was set back', async () => {
+  it('is taken over on time although the clock of the store was set back', async () => {
     const { world, second, host, other } = await taken()
     host.life.kill()
     world.storeSkew = -3_600_000
@@ -51,7 +51,7 @@ describe('a job whose host was killed', () => {
     expect(second.ids).toEqual(['j1'])
   })
 
-  it('that had not begun it begins elsewhere, and is not a repetition', async () => {
+  it('and had not begun it begins elsewhere, and is not marked as a repetition', async () => {
     const world = new JobWorld()
     const host = world.host([new Hand().handler()])
     const adding = await host.queue.adding({ type: 'work' })
@@ -63,7 +63,7 @@ describe('a job whose host was killed', () => {
     expect([hand.ids, hand.context(0).isRepeat]).toEqual([['j1'], false])
   })
 
-  it('fails when it kills every host that takes it', async () => {
+  it('fails when it kills every host that acquires it', async () => {
     const world = new JobWorld()
     const hand = new Hand()
     await world.host([hand.handler()]).queue.add({ type: 'work' })
@@ -80,7 +80,7 @@ describe('a job whose host was killed', () => {
 })
 
 describe('a lease', () => {
-  it('is renewed as long as the job goes on', async () => {
+  it('is renewed while the job makes progress', async () => {
     const { world, first, second, host } = await taken()
     await world.host([second.handler()]).runner.start()
     await world.advance(10 * LEASE)
@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(world.timersOf(host), 'no timer of a job that is over').toBe(0)
   })
 
-  it('that ran out while its holder was frozen is lost: what the holder still writes is refused', async () => {
+  it('that expired while its holder was frozen is lost: later writes of the holder are rejected', async () => {
     const { world, first, second, host, other } = await taken()
     await other.runner.start()
     await world.advanceWithout(host.life, LEASE)
@@ -112,13 +112,13 @@ describe('a lease', () => {
     ])
   })
 
-  it('that was lost is taken again by the same host only when its handler is back', async () => {
+  it('that was lost is acquired again by the same host only after its handler has returned', async () => {
     const world = new JobWorld()
     const hand = new Hand()
     const host = world.host([hand.handler()])
     await host.queue.add({ type: 'work' })
     await world.settle()
-    // another host found the lease run out, and died before it could take the job
+    // another host found the lease expired, and crashed before it could acquire the job
     const { documents } = world.host([]).queue
     const stored = await documents.jobs.get('j1')
     if (stored === undefined) throw new Error('there is no job')
@@ -135,7 +135,7 @@ describe('a lease', () => {
   })
 
   it.each([-3_600_000, 3_600_000])(
-    'goes by the clock of the store: a host that is %i ms off takes nothing',
+    'follows the clock of the store: a host whose clock differs by %i ms takes nothing over',
     async (ms) => {
       const { world, second, host } = await taken()
       world.skew = ms
@@ -145,7 +145,7 @@ describe('a lease', () => {
     },
   )
 
-  it('is not a hindrance to a runner that comes back while the store stays open', async () => {
+  it('does not block a runner that restarts while the store stays open', async () => {
     const { world, first, second, host } = await taken()
     const stopped = host.runner.stop()
     first.end(0, DONE)
@@ -157,7 +157,7 @@ describe('a lease', () => {
 })
 
 describe('a job of another host', () => {
-  it('is found without a word where hosts share the store', async () => {
+  it('is found without a notification where hosts share the store', async () => {
     const world = new JobWorld({ isShared: true })
     const hand = new Hand()
     const other = world.host([hand.handler()])
@@ -170,7 +170,7 @@ describe('a job of another host', () => {
     expect(hand.ids).toEqual(['j1'])
   })
 
-  it('that has the turn of a serial type is waited for', async () => {
+  it('that holds the slot of a serial type is waited for', async () => {
     const world = new JobWorld()
     const [first, second] = [new Hand(), new Hand()]
     const host = world.host([first.handler({ isSerial: true })])

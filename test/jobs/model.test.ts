@@ -1,11 +1,11 @@
-/** Jobs in a store do what the model says, step by step, for random trees and random ends. */
+/** Tests that jobs in a store match the model after each step, for random trees and random ends. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../support/arbitraries/runs.ts'
 import { Pair, steps } from './support/job-pair.ts'
 
 describe('jobs in a store', () => {
-  it('are what the model says after every step', () =>
+  it('match the model after every step', () =>
     fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (all) => {
         const pair = new Pair()

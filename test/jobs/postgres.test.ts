@@ -38,7 +38,7 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
     })
   }
 
-  it('are each carried out once, serial ones one after the other, and parents last', async () => {
+  it('each run once, serial ones one after the other, and parents last', async () => {
     const seen: string[] = []
     let serial = 0
     let most = 0
@@ -84,7 +84,7 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
     await Promise.all(hosts.map((host) => host.stop()))
   })
 
-  it('are held by the clock of the server: a host whose clock is an hour ahead takes nothing from its holder', async () => {
+  it('are leased by the clock of the server: a host whose clock is an hour ahead takes nothing from the holder', async () => {
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => (end = resolve))
     const takers: number[] = []

@@ -9,7 +9,7 @@ import { JobWorld, NOON, TENANT } from './support/job-world.ts'
 const quick = (type = 'work') => ({ type, run: () => Promise.resolve(DONE) })
 
 describe('a new job', () => {
-  it('is refused with all that is wrong with it', async () => {
+  it('is rejected with all problems at once', async () => {
     const { queue } = new JobWorld().host([quick()])
     const wrong = {
       type: 'nothing',
@@ -40,12 +40,12 @@ describe('a new job', () => {
   it.each([
     ['wide', { type: 'work', children: Array.from({ length: 1_000 }, () => ({ type: 'work' })) }, '1001 jobs'],
     ['deep', deep(11), 'at most 10 generations'],
-  ])('is refused when its tree is too %s', async (_how, job, words) => {
+  ])('is rejected when its tree is too %s', async (_how, job, words) => {
     const { queue } = new JobWorld().host([quick()])
     await expect(queue.add(job)).rejects.toThrow(words)
   })
 
-  it('whose id is taken is a conflict, and so is one with its id twice in its tree', async () => {
+  it('whose id exists is a conflict, and so is an id that occurs twice in its tree', async () => {
     const world = new JobWorld()
     const { queue } = world.host([quick()])
     await queue.add({ type: 'work', id: 'a' })
@@ -68,7 +68,7 @@ function deep(generations: number): { type: string; children?: ReturnType<typeof
 }
 
 describe('a list of jobs', () => {
-  it('has the ones that fit, newest first, and counts them by state', async () => {
+  it('returns the matching jobs, newest first, and counts them by state', async () => {
     const world = new JobWorld()
     const hand = new Hand('slow')
     const { queue } = world.host([quick(), hand.handler()])
@@ -101,11 +101,11 @@ describe('a list of jobs', () => {
   })
 })
 
-describe('a job that is over', () => {
+describe('a job that has ended', () => {
   const DAY = 86_400_000
   const items = itemHandler<string>({ type: 'items', batchSize: 2, slice: 2, item: async () => ({ statusCode: 200 }) })
 
-  it('is let go with its items when its time has come', async () => {
+  it('is deleted with its items when its retention is over', async () => {
     const world = new JobWorld()
     const { queue } = world.host([{ ...items, keepMs: DAY }, quick()])
     await queue.add({ type: 'items', id: 'a', items: ['x', 'y', 'z'] })
@@ -120,7 +120,7 @@ describe('a job that is over', () => {
     expect([await queue.get('a'), await store.collection(JOB_BATCHES).count()]).toEqual([undefined, 0])
   })
 
-  it('stays for seven days when nothing else is said', async () => {
+  it('stays for seven days by default', async () => {
     const world = new JobWorld()
     const { queue } = world.host([quick()])
     await queue.add({ type: 'work' })
@@ -133,7 +133,7 @@ describe('a job that is over', () => {
     expect(await queue.get('j1')).toBe(undefined)
   })
 
-  it('is let go with its whole tree, and not while one of that is under way', async () => {
+  it('is deleted with its whole tree, and not while a job of the tree is running', async () => {
     const { world, hand, queue } = handed({ keepMs: DAY })
     const children = ['a', 'b'].map((id) => ({ type: 'work', id }))
     await queue.add({ type: 'work', id: 'p', children })
@@ -150,7 +150,7 @@ describe('a job that is over', () => {
 })
 
 describe('waiting for the end of a job', () => {
-  it('ends also when another host ends it, or when the job does not exist', async () => {
+  it('resolves also when another host ends it, or when the job does not exist', async () => {
     const world = new JobWorld()
     const hand = new Hand()
     const one = world.host([hand.handler()])
@@ -170,7 +170,7 @@ describe('waiting for the end of a job', () => {
 })
 
 describe('events', () => {
-  it('come in order to a reader that goes on where it was, also from other hosts', async () => {
+  it('are delivered in order to a reader that resumes at its position, also from other hosts', async () => {
     const world = new JobWorld()
     const [one, two] = [world.host([quick()]), world.host([quick()])]
     await one.queue.add({ type: 'work' })
@@ -193,7 +193,7 @@ describe('events', () => {
     expect(world.timersOf(two)).toBe(0)
   })
 
-  it('begin now without a position, or with one of another life, and end when the host stops', async () => {
+  it('begin now without a position, or with one of another process, and end when the host stops', async () => {
     const world = new JobWorld()
     const { queue, runner } = world.host([quick()])
     await queue.add({ type: 'work' })

@@ -4,7 +4,7 @@ import { AppError } from '../../src/kernel/errors.ts'
 import { begun, DONE, Hand, handed } from './support/hand.ts'
 import { eventsOf, JobWorld, NOON } from './support/job-world.ts'
 
-/** A handler that is done at once, and in which order it was asked. */
+/** A handler that completes at once, and records the order of its calls. */
 function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; readonly seen: string[] } {
   const seen: string[] = []
   const run: JobHandler['run'] = ({ job }) => {
@@ -15,7 +15,7 @@ function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; 
 }
 
 describe('a job', () => {
-  it('waits, is carried out, and ends with what its handler returns', async () => {
+  it('waits, runs, and ends with the result of its handler', async () => {
     const { world, hand, queue } = handed()
     const added = await queue.add({ type: 'work', data: { a: 1 }, user: 'tester', labels: ['x'] })
     expect(added).toMatchObject({ id: 'j1', state: 'waiting', data: { a: 1 }, queueTime: NOON, attemptsMade: 0 })
@@ -50,14 +50,14 @@ describe('a job', () => {
     ])
   })
 
-  it('comes in the order in which it was added, also within a millisecond, and before all with a priority', async () => {
+  it('runs in the order in which it was added, also within a millisecond, and before jobs with a priority', async () => {
     const world = new JobWorld()
     const { handler, seen } = quick({ isSerial: true })
     const { queue, runner } = world.host([handler])
     const ids = ['urgent', 'b', 'late', 'c', 'a', 'urgent2']
     const priorities: Record<string, number> = { urgent: 1, late: 2, urgent2: 1 }
     const added = ids.map(async (id) => queue.adding({ type: 'work', id, priority: priorities[id] ?? 0 }))
-    // all at once, so that none is begun before the others are there
+    // all at once, so that none starts before the others exist
     const all = await Promise.all(added)
     await queue.documents.store.commit(all.flatMap(({ writes }) => writes))
     for (const one of all) queue.added(one)
@@ -67,7 +67,7 @@ describe('a job', () => {
     expect(seen).toEqual(['b', 'c', 'a', 'urgent', 'urgent2', 'late'])
   })
 
-  it('with a delay begins when it is over', async () => {
+  it('with a delay begins when the delay is over', async () => {
     const world = new JobWorld()
     const { handler, seen } = quick()
     const { queue } = world.host([handler])
@@ -79,7 +79,7 @@ describe('a job', () => {
     expect((await eventsOf(queue)).map(({ event }) => event)).toEqual(['delayed', 'waiting', 'active', 'completed'])
   })
 
-  it('that was committed with something else begins as soon as that is reported', async () => {
+  it('that was committed with another write begins as soon as it is reported', async () => {
     const world = new JobWorld()
     const { handler, seen } = quick()
     const { queue } = world.host([handler])
@@ -94,7 +94,7 @@ describe('a job', () => {
 })
 
 describe('an attempt that fails', () => {
-  it('is followed by others, later and later, until one is good', async () => {
+  it('is retried with growing delays until one succeeds', async () => {
     const { world, hand, queue, log } = handed({ attempts: 9, backoff: { delay: 1_000, most: 5_000 } })
     await queue.add({ type: 'work' })
     const pauses: number[] = []
@@ -119,7 +119,7 @@ describe('an attempt that fails', () => {
     expect(log[0]).toMatch(/^work job j1 of tenant acme: no luck 0; retrying in \d+ ms$/)
   })
 
-  it('is followed by another in time although the clock of the store was set back', async () => {
+  it('is retried on time although the clock of the store was set back', async () => {
     const { world, hand, queue } = handed({ attempts: 2, backoff: { delay: 1_000, most: 5_000 } })
     await queue.add({ type: 'work' })
     await queue.add({ type: 'work', delay: 60_000 })
@@ -134,7 +134,7 @@ describe('an attempt that fails', () => {
     expect([(await queue.get('j1'))?.state, (await queue.get('j2'))?.state]).toEqual(['completed', 'delayed'])
   })
 
-  it('as the last one fails the job', async () => {
+  it('fails the job if it was the last', async () => {
     const { world, hand, queue, log } = await begun({ attempts: 2 })
     hand.end(0, new Error('no luck'))
     await world.advance(1_000)
@@ -151,7 +151,7 @@ describe('an attempt that fails', () => {
     expect(hand.calls).toHaveLength(2)
   })
 
-  it('that finds the store away is never the last one', async () => {
+  it('because the store was unavailable is never the last one', async () => {
     const { world, hand, queue } = await begun({ attempts: 2 })
     for (let call = 0; call < 4; call++) {
       hand.end(call, new AppError('UNAVAILABLE', 'the store is unavailable'))
@@ -164,7 +164,7 @@ describe('an attempt that fails', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 2 })
   })
 
-  it('for good is not tried again', async () => {
+  it('permanently is not retried', async () => {
     const { world, hand, queue } = await begun({ attempts: 5 })
     hand.end(0, { kind: 'failed', reason: 'there is no such thing' })
     await world.advance(600_000)
@@ -172,7 +172,7 @@ describe('an attempt that fails', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: 'there is no such thing' })
   })
 
-  it('because something is shut down does not count', async () => {
+  it('because something shuts down does not count', async () => {
     const { world, hand, queue } = await begun()
     hand.end(0, new AppError('CLOSED', 'the engine starts later'))
     await world.settle()
@@ -183,7 +183,7 @@ describe('an attempt that fails', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 1 })
   })
 
-  it('is also one whose last writes are refused, and nothing of it is written', async () => {
+  it('is also one whose last writes are rejected, and none of them is stored', async () => {
     const { world, hand, queue } = handed()
     const notes = queue.documents.store.collection({ name: 'notes', version: 1, fields: {} })
     await notes.put('a', { by: 'somebody' })
@@ -199,7 +199,7 @@ describe('an attempt that fails', () => {
 })
 
 describe('the jobs of a type', () => {
-  it('that is serial are carried out one after the other, whatever the number of hosts', async () => {
+  it('that is serial run one after the other, on any number of hosts', async () => {
     const world = new JobWorld()
     const hand = new Hand()
     const hosts = [0, 1].map(() => world.host([hand.handler({ isSerial: true })]))
@@ -212,7 +212,7 @@ describe('the jobs of a type', () => {
     }
   })
 
-  it('are as many at a time on a host as it says', async () => {
+  it('are limited per host to the number that it declares', async () => {
     const { world, hand, runner, queue } = handed({ concurrency: 2 })
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.add({ type: 'work', id })
     await world.settle()
@@ -228,7 +228,7 @@ describe('the jobs of a type', () => {
 
 describe('a runner', () => {
   it.each(Array.from({ length: 12 }, (_, i) => i))(
-    'misses no job that comes %i steps after its last look',
+    'misses no job that is added %i steps after its last poll',
     async (steps) => {
       const world = new JobWorld()
       const { handler, seen } = quick()
@@ -255,7 +255,7 @@ describe('a runner', () => {
     },
   )
 
-  it('knows how many jobs are not over', async () => {
+  it('counts the jobs that have not ended', async () => {
     const { world, hand, queue, runner } = handed({ isSerial: true })
     for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
     await world.settle()
@@ -267,7 +267,7 @@ describe('a runner', () => {
     expect(runner.open).toBe(0)
   })
 
-  it('that stops returns what it has, and takes nothing more', async () => {
+  it('that stops returns its jobs, and acquires no more', async () => {
     const { world, hand, queue, runner } = handed({ isSerial: true })
     for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
     await world.settle()
@@ -286,7 +286,7 @@ describe('a runner', () => {
     expect([next.ids, next.context(0).isRepeat]).toEqual([['a'], true])
   })
 
-  it('returns a job whose handler throws because it was told to stop', async () => {
+  it('returns a job whose handler throws because it was asked to stop', async () => {
     const { hand, queue, runner } = await begun()
     const stopped = runner.stop()
     hand.end(0, new Error('aborted'))
@@ -294,7 +294,7 @@ describe('a runner', () => {
     expect(await queue.get('j1')).toMatchObject({ state: 'waiting', attemptsMade: 0 })
   })
 
-  it('leaves alone what it has no handler for', async () => {
+  it('ignores jobs without a handler', async () => {
     const world = new JobWorld()
     await world.host([new Hand('other').handler()]).queue.add({ type: 'other' })
     await world.reopen()

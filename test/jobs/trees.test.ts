@@ -3,7 +3,7 @@ import type { NewJob } from '../../src/jobs/contract.ts'
 import { begun, DONE, Hand, handed } from './support/hand.ts'
 import { JobWorld } from './support/job-world.ts'
 
-/** As the registry's: a build, then a deployment, then a check. */
+/** As in the registry: a build, then a deployment, then a check. */
 const TREE: NewJob = {
   type: 'work',
   id: 'verify',
@@ -11,7 +11,7 @@ const TREE: NewJob = {
 }
 
 describe('a tree of jobs', () => {
-  it('shows a parent what its children came to, oldest first', async () => {
+  it('shows a parent the results of its children, oldest first', async () => {
     const { world, hand, queue } = handed()
     const children = ['c', 'a', 'b'].map((id) => ({ type: 'work', id }))
     await queue.add({ type: 'work', id: 'p', children })
@@ -25,7 +25,7 @@ describe('a tree of jobs', () => {
     ])
   })
 
-  it('fails up to its root when a child fails for good; sisters go on', async () => {
+  it('fails up to its root when a child fails permanently; siblings continue', async () => {
     const { world, hand, queue } = handed()
     const sister = { type: 'work', id: 'sister' }
     await queue.add({ ...TREE, children: [...(TREE.children ?? []), sister] })
@@ -63,10 +63,10 @@ describe('a tree of jobs', () => {
   })
 })
 
-describe('children that a job adds while it is carried out', () => {
+describe('children that a job adds while it runs', () => {
   const children = ['a', 'b'].map((id) => ({ type: 'work', id, data: { of: id } }))
 
-  it('are waited for, and then the job is carried out again', async () => {
+  it('are waited for, and then the job runs again', async () => {
     const { world, hand, queue } = handed()
     await queue.add({ type: 'work', id: 'p' })
     await world.settle()
@@ -82,7 +82,7 @@ describe('children that a job adds while it is carried out', () => {
     expect(await hand.context(3).children()).toHaveLength(2)
   })
 
-  it('are not there when it lost its lease meanwhile', async () => {
+  it('are not stored when the job lost its lease meanwhile', async () => {
     const { world, hand, queue } = handed()
     await queue.add({ type: 'work', id: 'p' })
     await world.settle()
@@ -92,7 +92,7 @@ describe('children that a job adds while it is carried out', () => {
     expect([await queue.get('a'), (await queue.get('p'))?.isCancelled]).toEqual([undefined, true])
   })
 
-  it('are refused when the tree would be too large or too deep, which is a failed attempt', async () => {
+  it('are rejected when the tree would be too large or too deep, which counts as a failed attempt', async () => {
     const { world, hand, queue } = handed()
     const many = Array.from({ length: 600 }, () => ({ type: 'work' }))
     await queue.add({ type: 'work', id: 'p' })
@@ -116,7 +116,7 @@ describe('children that a job adds while it is carried out', () => {
 })
 
 describe('cancellation', () => {
-  it('notifies a handler at once, and refuses what it still commits', async () => {
+  it('notifies a handler immediately, and rejects its later commits', async () => {
     const { world, hand, queue } = await begun({ attempts: 5 })
     await queue.cancel('j1')
     expect(hand.context(0).signal.aborted).toBe(true)
@@ -138,7 +138,7 @@ describe('cancellation', () => {
     expect(hand.context(0).signal.aborted).toBe(true)
   })
 
-  it('of what is over is a conflict, of what never was an unknown job', async () => {
+  it('of an ended job is a conflict, and of an unknown id an unknown job', async () => {
     const { hand, queue } = await begun()
     hand.end(0)
     await queue.finished('j1')

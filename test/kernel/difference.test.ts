@@ -6,7 +6,7 @@ describe('the difference of two values', () => {
     ['equal values', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
     ['a member that changed', { a: 1, b: 2 }, { a: 1, b: 3 }, [{ path: '/b', from: 2, to: 3 }]],
     [
-      'a member that is new or gone',
+      'an added or removed member',
       { a: 1 },
       { b: 2 },
       [
@@ -38,7 +38,7 @@ describe('the difference of two values', () => {
     expect(differenceOf(from, to)).toEqual(difference)
   })
 
-  it('masks secrets by the names of members, on both sides', () => {
+  it('masks the values of secret members, on both sides', () => {
     const from = { user: 'a', password: 'one', deep: [{ apiKey: 'x', api_secret: { a: 1 }, keys: 1 }], salt: 's' }
     const to = { user: 'b', password: 'two', deep: [{ apiKey: 'x', api_secret: { a: 2 }, keys: 2 }] }
     expect(differenceOf(from, to)).toEqual([

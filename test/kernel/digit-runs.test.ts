@@ -1,4 +1,4 @@
-/** Runs of digits are found wherever they stand. */
+/** Tests that runs of digits are found at any position. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasDigits } from '../../src/kernel/digit-runs.ts'
@@ -19,7 +19,7 @@ describe('a run of digits', () => {
     expect(hasDigits(text, count)).toBe(expected)
   })
 
-  it('is found as an expression would find it', () => {
+  it('is found where the regular expression finds it', () => {
     const text = fc
       .array(fc.constantFrom('1', '29', '345', 'e', '.', ' '), { maxLength: 30 })
       .map((parts) => parts.join(''))

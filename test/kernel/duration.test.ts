@@ -40,12 +40,12 @@ describe('durationMs', () => {
     ['', undefined],
     [' ', undefined],
     ['9'.repeat(400) + 's', undefined],
-  ])('%j is %j ms (undefined: refused)', (text, expected) => {
+  ])('%j is %j ms (undefined: rejected)', (text, expected) => {
     if (expected === undefined) expect(() => durationMs(text)).toThrow(AppError)
     else expect(durationMs(text)).toBe(expected)
   })
 
-  it('refuses with VALIDATION, the offending text and an example', () => {
+  it('rejects with VALIDATION, the offending text and an example', () => {
     expect(() => durationMs('soon')).toThrow(/"soon" is not a valid duration.*PT50S/)
     expect(() => durationMs('soon')).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
   })

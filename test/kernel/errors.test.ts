@@ -13,7 +13,7 @@ const issue = (over: Partial<Issue> = {}): Issue => ({
 })
 
 describe('ERRORS', () => {
-  it.each(codes)('%s is in capitals, with an HTTP error status and a meaning of its own', (code) => {
+  it.each(codes)('%s is in capitals, with an HTTP error status and a distinct meaning', (code) => {
     expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/)
     expect(ERRORS[code].status).toBeGreaterThanOrEqual(400)
     expect(ERRORS[code].status).toBeLessThan(600)
@@ -23,13 +23,13 @@ describe('ERRORS', () => {
 })
 
 describe('AppError', () => {
-  it.each(codes)('%s carries the status of the table', (code) => {
+  it.each(codes)('%s has the status of the table', (code) => {
     const error = new AppError(code, 'text')
     expect(error).toBeInstanceOf(Error)
     expect(error).toMatchObject({ name: 'AppError', code, message: 'text', issues: [], status: ERRORS[code].status })
   })
 
-  it('keeps its cause, and has none when none is given', () => {
+  it('keeps its cause, and has none by default', () => {
     const cause = new Error('below')
     expect(new AppError('NOT_FOUND', 'text', { cause }).cause).toBe(cause)
     expect(Object.hasOwn(new AppError('NOT_FOUND', 'text'), 'cause')).toBe(false)
@@ -89,7 +89,7 @@ describe('messageOf', () => {
     expect(messageOf(thrown)).toBe(expected)
   })
 
-  it('is text for anything', () => {
+  it('returns text for any value', () => {
     fc.assert(fc.property(fc.anything(), (thrown) => typeof messageOf(thrown) === 'string'))
   })
 })

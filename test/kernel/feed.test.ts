@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { Feed, type FeedReader } from '../../src/kernel/feed.ts'
 
-/** What waits in a reader, read until the feed has ended. */
+/** Reads the queue of a reader until the feed ends. */
 async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
   const values: T[] = []
   for await (const { value } of reader) values.push(value)
@@ -11,7 +11,7 @@ async function rest<T>(reader: FeedReader<T>): Promise<T[]> {
 
 // Holds FEED-2
 describe('publishing', () => {
-  it('looks up the readers of the topic once, and visits no others', () => {
+  it('looks up the readers of its topic once, and visits no others', () => {
     const feed = new Feed<number>()
     let asked = 0
     const counting = (topic: string) => ({
@@ -45,7 +45,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual([2, 3])
   })
 
-  it('sends a reader of a topic that topic alone', async () => {
+  it('sends a reader of one topic only that topic', async () => {
     const feed = new Feed<number>()
     const reader = feed.read({ topic: 'a' })
     feed.publish('b', 1)
@@ -54,14 +54,14 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual([2])
   })
 
-  it('hands a value to a reader that waits for it', async () => {
+  it('resolves the pending read of a waiting reader', async () => {
     const feed = new Feed<string>()
     const next = feed.read({ topic: 'a' }).next()
     feed.publish('a', 'x')
     expect((await next).value).toEqual({ number: 1, topic: 'a', value: 'x' })
   })
 
-  it('lets a slow reader lose the oldest, and counts them', async () => {
+  it('drops the oldest values of a slow reader, and counts them', async () => {
     const feed = new Feed<number>()
     const reader = feed.read({ most: 2 })
     for (const value of [1, 2, 3, 4, 5]) feed.publish('a', value)
@@ -72,7 +72,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual([4, 5])
   })
 
-  it('ends a slow reader that wants no holes after what it has', async () => {
+  it('ends a slow reader that requires every value, after its queue is read', async () => {
     const feed = new Feed<number>()
     const reader = feed.read({ most: 2, overflow: 'end' })
     for (const value of [1, 2, 3]) feed.publish('a', value)
@@ -80,7 +80,7 @@ describe('a feed', () => {
     expect(feed.readers).toBe(0)
   })
 
-  it('notifies a reader of all topics that comes back whether something was published meanwhile', () => {
+  it('reports to a returning reader of all topics whether something was published meanwhile', () => {
     const feed = new Feed<number>({ kept: 10 })
     feed.publish('a', 1)
     expect(feed.read({ after: 1 }).missed).toBe(false)
@@ -98,7 +98,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual(['c', 'd'])
   })
 
-  it('says when a reader comes back too late', async () => {
+  it('reports a gap to a reader that returns too late', async () => {
     const feed = new Feed<string>({ kept: 2 })
     for (const value of ['a', 'b', 'c', 'd']) feed.publish('t', value)
     const reader = feed.read({ topic: 't', after: 1 })
@@ -107,7 +107,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual(['c', 'd'])
   })
 
-  it('says so too when the whole topic was forgotten', () => {
+  it('reports a gap when the whole topic was forgotten', () => {
     const feed = new Feed<string>({ kept: 2, keptTopics: 1 })
     feed.publish('t', 'a')
     feed.publish('u', 'b')
@@ -115,7 +115,7 @@ describe('a feed', () => {
     expect(feed.read({ topic: 't', after: 1 }).missed).toBe(false)
   })
 
-  it('keeps values of a topic from its first reader on where configured so', async () => {
+  it('keeps values of a topic from its first reader on, if so configured', async () => {
     const feed = new Feed<string>({ kept: 2, keptTopics: 1, keptOnceRead: true })
     expect(feed.isWanted('t')).toBe(false)
     feed.publish('t', 'a')
@@ -133,7 +133,7 @@ describe('a feed', () => {
     expect(await rest(back)).toEqual(['c', 'd'])
   })
 
-  it('takes a number of the future for one of another life', async () => {
+  it('treats a number beyond the newest as one of another feed', async () => {
     const feed = new Feed<string>({ kept: 2 })
     feed.publish('t', 'a')
     const reader = feed.read({ topic: 't', after: 99 })
@@ -142,7 +142,7 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual(['a'])
   })
 
-  it('takes numbers of a feed that was before for ones that are kept no more', () => {
+  it('treats numbers of an earlier feed as no longer kept', () => {
     const feed = new Feed<number>({ kept: 2, behind: 100 })
     expect(feed.read({ topic: 'a', after: 100 }).missed).toBe(false)
     feed.publish('a', 1)
@@ -150,7 +150,7 @@ describe('a feed', () => {
     expect([99, 100, 101].map((after) => feed.read({ topic: 'a', after }).missed)).toEqual([true, false, false])
   })
 
-  it('forgets readers that are let go', async () => {
+  it('removes a reader when its signal aborts', async () => {
     const feed = new Feed<number>()
     const gone = new AbortController()
     const reader = feed.read({ topic: 'a', signal: gone.signal })
@@ -164,7 +164,7 @@ describe('a feed', () => {
     expect((await feed.read({ signal: gone.signal }).next()).done).toBe(true)
   })
 
-  it('loses and repeats nothing that it does not count, whatever the pace', async () => {
+  it('loses and repeats nothing without counting it, at any pace', async () => {
     const pace = fc.array(fc.constantFrom('publish' as const, 'read' as const), { maxLength: 200 })
     await fc.assert(
       fc.asyncProperty(pace, fc.integer({ min: 1, max: 5 }), async (steps, most) => {

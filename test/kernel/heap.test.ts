@@ -10,7 +10,7 @@ describe('Heap', () => {
     expect([heap.size, heap.peek(), heap.pop()]).toEqual([0, undefined, undefined])
   })
 
-  it('returns at every moment the smallest item that it holds, whatever was pushed and popped before', () => {
+  it('pops the smallest item at every moment, after any pushes and pops', () => {
     const key = fc.integer({ min: -20, max: 20 })
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), key }) },

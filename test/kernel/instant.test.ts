@@ -20,17 +20,17 @@ describe('an instant of ISO 8601', () => {
     ['2026-04-31T00:00:00+02:00', '2026-04-31', 30],
     ['2026-01-00', '2026-01-00', 31],
     ['2026-01-32', '2026-01-32', 31],
-  ])('%s names a day that no calendar has', (text, day, days) => {
+  ])('%s names a day that does not exist', (text, day, days) => {
     expect(isoInstant(text)).toBeNaN()
     expect(notAnInstant(text)).toBe(`is not a valid time: day ${day} does not exist, that month has ${days}`)
   })
 
-  it.each(['2026-13-01', '2026-00-10', '2026-01-31T25:00:00Z', 'noon', '', 'P1D'])('%s is none', (text) => {
+  it.each(['2026-13-01', '2026-00-10', '2026-01-31T25:00:00Z', 'noon', '', 'P1D'])('%s is rejected', (text) => {
     expect(isoInstant(text)).toBeNaN()
     expect(notAnInstant(text)).toBe('is not a valid time')
   })
 
-  it('is not a number, as far as texts go', () => {
+  it('rejects a number as text', () => {
     expect(notAnInstant(Number.NaN)).toBe('is not a valid time')
   })
 })

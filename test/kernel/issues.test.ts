@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Issues, shown } from '../../src/kernel/issues.ts'
 
-describe('problems of what was sent', () => {
+describe('problems of a request', () => {
   it('are reported all at once, in the order in which they were found', () => {
     const issues = new Issues('QUERY')
     issues.wrong('/b', 'is missing', 'write it')
@@ -19,7 +19,7 @@ describe('problems of what was sent', () => {
     )
   })
 
-  it('are none until one is found, and after they are cleared', () => {
+  it('are empty until the first one, and after a reset', () => {
     const issues = new Issues('QUERY')
     issues.throwIfAny('the query')
     issues.wrong('/a', 'is missing')
@@ -29,13 +29,13 @@ describe('problems of what was sent', () => {
     expect([issues.count, issues.list.map(({ path }) => path)]).toEqual([1, ['/b']])
   })
 
-  it('are counted above what is kept', () => {
+  it('are counted beyond the number that is kept', () => {
     const issues = new Issues('QUERY', 2)
     for (const name of ['a', 'b', 'c']) issues.wrong(`/${name}`, 'is missing')
     expect([issues.count, issues.list.map(({ path }) => path)]).toEqual([3, ['/a', '/b']])
   })
 
-  it('show values from outside in JSON, not too long', () => {
+  it('show external values in JSON, shortened', () => {
     expect([shown({ a: 1 }), shown(undefined), shown('x'.repeat(100)).length]).toEqual(['{"a":1}', 'nothing', 83])
   })
 })
@@ -52,7 +52,7 @@ describe('shown', () => {
     [{ a: 10n }, '{"a":"10"}'],
   ])('shows %s as %s', (value, text) => expect(shown(value)).toBe(text))
 
-  it('is short and never throws, for any value', () => {
+  it('returns a short text and never throws, for any value', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         expect(shown(value).length).toBeLessThan(90)

@@ -5,15 +5,15 @@ import { runs } from '../support/arbitraries/runs.ts'
 
 const again = (value: unknown): unknown => decodeNumbers(JSON.parse(JSON.stringify(encodeNumbers(value))))
 
-describe('numbers that JSON does not know', () => {
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('%d comes back', (number) => {
+describe('numbers that JSON cannot express', () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('%d survives the round trip', (number) => {
     expect(again({ list: [number, { deep: number }], one: number })).toEqual({
       list: [number, { deep: number }],
       one: number,
     })
   })
 
-  it('are the only ones that are written in another way', () => {
+  it('are the only numbers with a special form', () => {
     const plain = { a: [1, 'x', null, true, { b: -0.5 }] }
     expect(encodeNumbers(plain)).toEqual(plain)
   })
@@ -24,13 +24,13 @@ describe('numbers that JSON does not know', () => {
   })
 
   it.each([{ $number: 'NaN' }, { $number: Number.NaN }, { $number: 5 }, { $number: { $number: 'x' } }])(
-    'are not mistaken for %j, which comes back as it was',
+    'are not confused with %j, which survives unchanged',
     (value) => {
       expect(again({ value })).toEqual({ value })
     },
   )
 
-  it('leave the given value alone', () => {
+  it('leave the input unmodified', () => {
     const given = { a: [Number.NaN] }
     encodeNumbers(given)
     expect(given).toEqual({ a: [Number.NaN] })
@@ -47,7 +47,7 @@ describe('any value of a message', () => {
     }),
   })).any
 
-  it('comes back as it was, but for the sign of zero', () => {
+  it('survives the round trip, except for the sign of zero', () => {
     const positive = (one: unknown): unknown => JSON.parse(JSON.stringify(encodeNumbers(one)))
     fc.assert(
       fc.property(value, (given) => {
@@ -57,7 +57,7 @@ describe('any value of a message', () => {
     )
   })
 
-  it('cannot plant a prototype', () => {
+  it('cannot set a prototype', () => {
     const given: unknown = JSON.parse('{"__proto__":{"admin":true}}')
     for (const copy of [encodeNumbers(given), decodeNumbers(given)]) expect(copy).not.toHaveProperty('admin')
     expect(JSON.stringify(again(given))).toBe('{"__proto__":{"admin":true}}')

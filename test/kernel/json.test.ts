@@ -11,7 +11,7 @@ describe('isPlainObject', () => {
     ['a literal', {}, true],
     ['a literal with fields', { a: 1 }, true],
     ['a null-prototype record', Object.create(null), true],
-    ['what JSON.parse gives', JSON.parse('{"__proto__": {"a": 1}}'), true],
+    ['the result of JSON.parse', JSON.parse('{"__proto__": {"a": 1}}'), true],
     ['an array', [], false],
     ['null', null, false],
     ['undefined', undefined, false],
@@ -37,7 +37,7 @@ describe('isPlainObject', () => {
 })
 
 describe('ownValue', () => {
-  it('returns the value at an own key, of arrays too', () => {
+  it('returns the value of an own key, also for arrays', () => {
     expect(ownValue({ a: 1 }, 'a')).toBe(1)
     expect(ownValue(['x', 'y'], '1')).toBe('y')
     expect(ownValue(Object.assign(Object.create(null) as object, { a: 1 }), 'a')).toBe(1)

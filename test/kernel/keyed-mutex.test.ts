@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts'
 
-describe('lanes', () => {
-  it('do the work of one key in the order asked, whether it fails or not', async () => {
+describe('a keyed mutex', () => {
+  it('runs the work of one key in call order, whether it fails or not', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ key: fc.constantFrom('a', 'b'), fails: fc.boolean(), turns: fc.nat(3) })),
@@ -32,7 +32,7 @@ describe('lanes', () => {
     )
   })
 
-  it('are idle when all that was asked is done', async () => {
+  it('is idle when all its work is done', async () => {
     const lanes = new KeyedMutex()
     let done = false
     void lanes.run('a', async () => {

@@ -5,7 +5,7 @@ import { KeyedSharedLock } from '../../src/kernel/keyed-shared-lock.ts'
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 describe('a shared lock', () => {
-  it('runs nothing while it is closed, and does all that was requested', async () => {
+  it('runs exclusive work alone, and shared work never beside it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -17,7 +17,7 @@ describe('a shared lock', () => {
           const outcomes = jobs.map(({ key, closes, fails, turns }, i) => {
             const weight = closes ? 1000 : 1
             const work = async (): Promise<number> => {
-              // alone, or with others that pass
+              // alone, or with other shared holders
               expect(closes ? inside[key] : Math.floor(inside[key] / 1000)).toBe(0)
               inside[key] += weight
               for (let left = turns; left > 0; left--) await Promise.resolve()
@@ -36,7 +36,7 @@ describe('a shared lock', () => {
     )
   })
 
-  it('lets several pass side by side', async () => {
+  it('admits several shared holders at once', async () => {
     const lock = new KeyedSharedLock()
     let inside = 0
     let most = 0

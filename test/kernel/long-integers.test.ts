@@ -12,7 +12,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-describe('a whole number in a body', () => {
+describe('an integer in a body', () => {
   it.each([
     '9007199254740991',
     '-9007199254740991',
@@ -22,7 +22,7 @@ describe('a whole number in a body', () => {
     '{"a":"9007199254740993","9007199254740993":"\\"9007199254740993"}',
     '[12345678901234567.5]',
     '[9007199254740993e0]',
-  ])('is taken when it keeps its digits, or is written as a fraction: %s', (text) => {
+  ])('is accepted when it keeps its digits, or is written as a fraction: %s', (text) => {
     expect(parseBody(text)).toEqual(JSON.parse(text))
   })
 
@@ -31,13 +31,13 @@ describe('a whole number in a body', () => {
     ['[1,{"a":"x\\\\","b/c":[true,-9007199254740993]}]', '/1/b~1c/1', '-9007199254740993'],
     ['{"a":{"b":1,"c":"v"},"d" : 18446744073709551616}', '/d', '18446744073709551616'],
     ['9007199254740993', '', '9007199254740993'],
-  ])('is refused when it would be rounded: %s', (text, path, number) => {
+  ])('is rejected when it would be rounded: %s', (text, path, number) => {
     expect(problems(text)).toEqual([
       `${path} <- ${number} has more digits than a number can represent; send it as a text: "${number}"`,
     ])
   })
 
-  it('is reported with all others', () => {
+  it('is reported together with all others', () => {
     expect(problems('{"a":9007199254740993,"b":[9007199254740995]}').map((line) => line.split(' ')[0])).toEqual([
       '/a',
       '/b/0',

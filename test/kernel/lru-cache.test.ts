@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { LruCache } from '../../src/kernel/lru-cache.ts'
 
 describe('a map of limited size', () => {
-  it('does not take a peek for a use', () => {
+  it('does not count a peek as a use', () => {
     const cache = new LruCache<string, number>(2)
     cache.set('a', 1)
     cache.set('b', 2)
@@ -11,17 +11,17 @@ describe('a map of limited size', () => {
     expect(cache.set('c', 3)).toBe(1)
   })
 
-  it('holds nothing when it has no room', () => {
+  it('stays empty with a size of 0', () => {
     const cache = new LruCache<string, number>(0)
     expect([cache.set('a', 1), cache.size]).toEqual([1, 0])
   })
 
-  it('holds the newest uses, whatever came before', () => {
+  it('keeps the most recently used entries, after any history', () => {
     const step = fc.tuple(fc.constantFrom('get', 'set', 'delete'), fc.nat(6))
     fc.assert(
       fc.property(fc.nat(4), fc.array(step, { maxLength: 40 }), (most, steps) => {
         const cache = new LruCache<number, string>(most)
-        /** the keys, the one that was used last at the end */
+        /** keys, the most recently used one last */
         let uses: number[] = []
         for (const [kind, key] of steps) {
           const had = uses.includes(key)

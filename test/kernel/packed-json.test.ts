@@ -21,7 +21,7 @@ const { value } = fc.letrec((tie) => ({
 
 // Holds PACKED-1
 describe('packed JSON', () => {
-  it('is what it was when it is unpacked, in the same order', () => {
+  it('unpacks to an equal value, with its keys in order', () => {
     const packer = new JsonPacker(['origin'])
     fc.assert(
       fc.property(value, fc.subarray(NAMES), (given, names) => {
@@ -37,7 +37,7 @@ describe('packed JSON', () => {
   it.each([
     ['numbers', { at: 1, values: [2, -0] }, { at: 17, values: [4.5, 1e300] }],
     ['names, as keys and as values', { s: { 'r-1': 'r-1' } }, { s: { 'r-2': 'r-2' } }],
-  ])('shares one form where only %s differ', (_, a, b) => {
+  ])('shares one shape between values that differ only in %s', (_, a, b) => {
     const packer = new JsonPacker()
     expect(packer.pack(a, ['r-1'])?.form).toBe(packer.pack(b, ['r-2'])?.form)
   })
@@ -47,7 +47,7 @@ describe('packed JSON', () => {
     ['keys', { a: 1 }, { b: 1 }],
     ['numbers that count as form', { origin: 0 }, { origin: 1 }],
     ['numbers of a list that count as form', { origin: [0] }, { origin: [1] }],
-  ])('has another form where %s differ', (_, a, b) => {
+  ])('has separate shapes for values that differ in %s', (_, a, b) => {
     const packer = new JsonPacker(['origin'])
     expect(packer.pack(a, [])?.form).not.toBe(packer.pack(b, [])?.form)
   })
@@ -57,11 +57,11 @@ describe('packed JSON', () => {
     ['a number that JSON does not have', [Number.NaN]],
     ['a hole', [undefined]],
     ['a function', { f: () => 1 }],
-  ])('is nothing with %s', (_, given) => {
+  ])('rejects values with %s', (_, given) => {
     expect(new JsonPacker().pack(given, [])).toBeUndefined()
   })
 
-  it('leaves out what is undefined', () => {
+  it('omits undefined members', () => {
     const packed = new JsonPacker().pack({ a: undefined, b: 1 }, [])
     expect(packed && unpack(packed)).toStrictEqual({ b: 1 })
   })

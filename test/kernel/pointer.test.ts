@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { at, stepsOf } from '../../src/kernel/pointer.ts'
 
 describe('a JSON pointer', () => {
-  it('goes further down by names and places, with what would end a step escaped', () => {
+  it('appends member names and indexes, with separators escaped', () => {
     expect(at('/a', 0, 'b/c~d', '~1')).toBe('/a/0/b~1c~0d/~01')
     expect(at('')).toBe('')
   })

@@ -4,7 +4,7 @@ import { nextSeed, randomOf, seedOf } from '../../src/kernel/random.ts'
 
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff })
 
-/** The generator as it is usually written, with its state inside. */
+/** The usual form of the generator, with its state inside. */
 function mulberry32(seed: number): () => number {
   let state = seed
   return () => {
@@ -16,7 +16,7 @@ function mulberry32(seed: number): () => number {
 }
 
 describe('nextSeed and randomOf', () => {
-  it('give the sequence of mulberry32 from any seed', () => {
+  it('produce the sequence of mulberry32 from any seed', () => {
     fc.assert(
       fc.property(uint32, (start) => {
         const expected = mulberry32(start)

@@ -14,7 +14,7 @@ function setUp() {
   return { lines, log, passWindow: () => timers.splice(0).forEach((work) => work()) }
 }
 
-it('reports the first at once, and counts what comes soon after', () => {
+it('logs the first occurrence immediately, and counts repeats within the interval', () => {
   const { lines, log, passWindow } = setUp()
   for (let n = 1; n <= 4; n++) log.log('refused', 'me', { n })
   expect(lines).toEqual([{ message: 'refused', n: 1 }])
@@ -26,7 +26,7 @@ it('reports the first at once, and counts what comes soon after', () => {
   expect(lines[2]).toEqual({ message: 'refused', n: 5 })
 })
 
-it('keeps apart whom it is about, up to a thousand', () => {
+it('counts each subject separately, up to a thousand', () => {
   const { lines, log } = setUp()
   for (let n = 0; n < 3000; n++) log.log('refused', `key-${n}`, { n })
   expect(lines).toHaveLength(1001)

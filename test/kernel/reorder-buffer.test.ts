@@ -1,4 +1,7 @@
-/** Whatever order operations end in, what follows is done in the order in which they began (REORDER-1 to REORDER-3). */
+/**
+ * Tests that operations are retired in the order in which they began, in whatever order they end (REORDER-1 to
+ * REORDER-3).
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ReorderBuffer, type Ended } from '../../src/kernel/reorder-buffer.ts'
@@ -21,8 +24,8 @@ function shown({ item, outcome }: Ended<string, number>): string {
   return 'error' in outcome ? `${item} failed` : `${item}=${outcome.result}`
 }
 
-describe('operations under way', () => {
-  it('are retired in the order in which they began, the ones that end together in one batch', async () => {
+describe('operations in flight', () => {
+  it('are retired in the order in which they began, simultaneous ends in one batch', async () => {
     const batches: string[][] = []
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => {
       batches.push(ended.map(shown))
@@ -45,7 +48,7 @@ describe('operations under way', () => {
     expect([buffer.size, buffer.oldest, buffer.newest]).toEqual([0, undefined, undefined])
   })
 
-  it('are passed when all that came before was dropped, whatever came later', async () => {
+  it('are passed when all earlier ones were dropped, regardless of later ones', async () => {
     const buffer: ReorderBuffer<string, number> = new ReorderBuffer(async (ended) => buffer.drop(ended.length))
     expect(buffer.passed()).toBeUndefined()
     const [a, b] = [operation(1), operation(2)]
@@ -63,7 +66,7 @@ describe('operations under way', () => {
     expect(buffer.size).toBe(0)
   })
 
-  it('are retired once each and one batch at a time, however long that takes', async () => {
+  it('are retired once each and one batch at a time, at any speed', async () => {
     const plan = fc.array(fc.record({ fails: fc.boolean(), turns: fc.nat(4), pause: fc.nat(2), one: fc.boolean() }), {
       maxLength: 30,
     })
@@ -74,14 +77,14 @@ describe('operations under way', () => {
         let most = 0
         const buffer: ReorderBuffer<number, number> = new ReorderBuffer(async (ended) => {
           most = Math.max(most, ++underWay)
-          // a caller that retires may take only the first of them
+          // the caller may retire only the first of them
           const first = steps[ended[0]?.item ?? 0]
           for (const { item, outcome } of first?.one ? ended.slice(0, 1) : ended) {
             for (let left = steps[item]?.pause ?? 0; left > 0; left--) await turn()
             retired.push('error' in outcome ? `${buffer.oldest} failed` : `${buffer.oldest}`)
             buffer.drop(1)
           }
-          // what it does after it let go of the last takes its time too
+          // work after it dropped the last one takes time too
           if (first !== undefined && first.pause > 0) await turn()
           underWay--
         })

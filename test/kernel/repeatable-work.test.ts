@@ -19,7 +19,7 @@ function worked() {
   return { work, gates, failures, timers, count: () => count }
 }
 
-it('is done once more for all who asked while it was under way', async () => {
+it('runs once more for all requests that arrive while it runs', async () => {
   const { work, gates, count } = worked()
   for (let asked = 0; asked < 3; asked++) work.wake()
   expect(count()).toBe(1)
@@ -28,7 +28,7 @@ it('is done once more for all who asked while it was under way', async () => {
   expect(count()).toBe(2)
 })
 
-it('is retried when it failed, which is reported once', async () => {
+it('is retried after a failure, which is reported once', async () => {
   const { work, gates, failures, timers, count } = worked()
   gates[0]?.reject(new Error('away'))
   work.wake()
@@ -41,7 +41,7 @@ it('is retried when it failed, which is reported once', async () => {
   expect([count(), timers.length]).toEqual([2, 0])
 })
 
-it('ends when it is stopped, without another try', async () => {
+it('ends without another attempt when it is stopped', async () => {
   const { work, gates, failures, timers, count } = worked()
   work.wake()
   work.wake()

@@ -5,14 +5,14 @@ import { conflictError } from '../../src/storage/conflicts.ts'
 
 const conflict = () => conflictError([{ index: 0, collection: 'things', id: 'a', expected: 5, actual: 6 }])
 
-describe('work that writes', () => {
-  it('is done again while the store says that others wrote meanwhile', async () => {
+describe('a write', () => {
+  it('is retried while the store reports a version conflict', async () => {
     let tries = 0
     const done = await retryOnConflict(() => (++tries < 3 ? Promise.reject(conflict()) : Promise.resolve('written')))
     expect([done, tries]).toEqual(['written', 3])
   })
 
-  it('ends with a conflict that says nothing of the versions of the store', async () => {
+  it('ends with a conflict error that does not mention versions of the store', async () => {
     const failed: unknown = await retryOnConflict(() => Promise.reject(conflict())).catch((error: unknown) => error)
     expect(failed).toMatchObject({
       code: 'CONFLICT',
@@ -21,7 +21,7 @@ describe('work that writes', () => {
     })
   })
 
-  it('is not done again over a conflict of a name or a state', async () => {
+  it('is not retried after a conflict of a name or a state', async () => {
     let tries = 0
     const taken = new AppError('CONFLICT', 'the name is taken')
     await expect(retryOnConflict(() => (tries++, Promise.reject(taken)))).rejects.toBe(taken)

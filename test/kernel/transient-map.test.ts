@@ -6,8 +6,8 @@ const keys = fc.oneof(fc.nat(9), fc.constantFrom('__proto__', 'constructor', 'to
 const byValue = (a: number, b: number): number => a - b
 const steps = fc.array(fc.tuple(fc.constantFrom('set', 'delete', 'clear'), keys), { maxLength: 40 })
 
-describe('a map of what is there for a short while', () => {
-  it('has what a Map has', () => {
+describe('a map of short-lived entries', () => {
+  it('behaves like a Map', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const map = new TransientMap<string | number, number>()

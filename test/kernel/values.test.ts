@@ -1,4 +1,4 @@
-/** What is known, what is a number and what is equal, for every language and plug. */
+/** Tests known values, numbers and equality, for every language and plug. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -23,7 +23,7 @@ describe('texts as numbers', () => {
     ['-0.5', -0.5],
     ['123456789012345', 123456789012345],
     ['-0.000123456789012345', -0.000123456789012345],
-  ])('reads %j as %d', (text, number) => {
+  ])('parses %j as %d', (text, number) => {
     expect(numberOfText(text)).toBe(number)
   })
 
@@ -43,9 +43,9 @@ describe('texts as numbers', () => {
     'Infinity',
     '٣',
     '1234567890123456',
-  ])('does not read %j as a number', (text) => expect(numberOfText(text)).toBeUndefined())
+  ])('does not parse %j as a number', (text) => expect(numberOfText(text)).toBeUndefined())
 
-  it('returns the number that was written, to the last digit', () => {
+  it('returns the written number, to the last digit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -999_999_999, max: 999_999_999 }),
@@ -59,7 +59,7 @@ describe('texts as numbers', () => {
   })
 })
 
-describe('what is known', () => {
+describe('known values', () => {
   // Holds KNOWN-1
   it.each([[undefined], [null], [Number.NaN], [Infinity], [-Infinity]])('%s is unknown', (value) => {
     expect(isKnown(value)).toBe(false)
@@ -70,14 +70,14 @@ describe('what is known', () => {
   it.each([[0], [''], [false], [[]], [{}], [-0]])('%j is known', (value) => expect(isKnown(value)).toBe(true))
 
   // Holds KNOWN-2
-  it('takes a number of data beyond 2^53 for unknown', () => {
+  it('treats a number beyond 2^53 in data as unknown', () => {
     expect([2 ** 53 - 1, 2 ** 53, -(2 ** 53), 1e300].map(isExact)).toEqual([true, false, false, false])
     expect(ofData(2 ** 60)).toBeUndefined()
     expect(ofData(9007199254740991)).toBe(9007199254740991)
     expect(ofData('12345678901234567890')).toBe('12345678901234567890')
   })
 
-  it('counts booleans only where that is asked', () => {
+  it('counts booleans only if requested', () => {
     expect([numberIn(true), countIn(true), countIn(false), countIn('1')]).toEqual([undefined, 1, 0, 1])
   })
 })
@@ -98,7 +98,7 @@ describe('comparisons', () => {
     expect(isEqual(b, a)).toBe(equal)
   })
 
-  it('orders numbers and texts, and says which side cannot be ordered', () => {
+  it('orders numbers and texts, and names the operand that cannot be ordered', () => {
     expect(ordered('9', 10)).toEqual({ by: 'number', a: 9, b: 10 })
     expect(ordered('a', '10')).toEqual({ by: 'text', a: 'a', b: '10' })
     expect(ordered('9', '10')).toEqual({ by: 'decimals' })
@@ -107,7 +107,7 @@ describe('comparisons', () => {
   })
 
   // Holds KNOWN-5
-  it('allows a difference what its operands lose', () => {
+  it('tolerates the rounding error of its operands', () => {
     expect(20.1 - 20 > 0.1).toBe(true)
     expect(20.1 - 20 - 0.1 > slackOf(20.1)).toBe(false)
     expect(1_000_000_000.1 - 1_000_000_000 - 0.1 > slackOf(1_000_000_000.1)).toBe(false)
@@ -123,4 +123,4 @@ it.each([
   ['0123', 'is the text "0123", which is not a plain decimal such as 21.5'],
   [true, 'is true, which is not a number'],
   [[], 'is a list'],
-])('says why %j is not a number', (value, why) => expect(whyNoNumber(value)).toBe(why))
+])('explains why %j is not a number', (value, why) => expect(whyNoNumber(value)).toBe(why))

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { Yielder } from '../../src/kernel/yielder.ts'
 
-/** Time and turns by hand. */
+/** A clock and turns that the test controls. */
 function byHand() {
   let now = 0
   const next: (() => void)[] = []
   const timers = { elapsed: () => now, soon: (work: () => void) => void next.push(work) }
   const turn = async (): Promise<void> => {
     for (const work of next.splice(0)) work()
-    // what goes on does so before the next turn
+    // a resumed waiter runs before the next turn
     for (let i = 0; i < 5; i++) await Promise.resolve()
   }
   return { yielder: new Yielder(timers, 1), turn, pass: (ms: number) => (now += ms) }
 }
 
 describe('a yielder', () => {
-  it('does not wait before it is time', () => {
+  it('does not wait before its slice is over', () => {
     const { yielder, pass } = byHand()
     pass(0.9)
     expect(yielder.due()).toBeUndefined()
@@ -23,7 +23,7 @@ describe('a yielder', () => {
     expect(yielder.due()).toBeInstanceOf(Promise)
   })
 
-  it('lets one go on in each turn, in the order in which they came', async () => {
+  it('resumes one waiter in each turn, in order of arrival', async () => {
     const { yielder, turn, pass } = byHand()
     const went: string[] = []
     const work = async (name: string): Promise<void> => {
@@ -44,7 +44,7 @@ describe('a yielder', () => {
     await all
   })
 
-  it('lets what has gone on work until the time of the turn is over, although others wait', async () => {
+  it('lets a resumed waiter work until its slice of the turn is over, although others wait', async () => {
     const { yielder, turn, pass } = byHand()
     pass(2)
     const first = yielder.due()
@@ -59,7 +59,7 @@ describe('a yielder', () => {
     await second
   })
 
-  it('does short works in their order, as many in a turn as its time allows', async () => {
+  it('runs short work in order, as much in a turn as its slice allows', async () => {
     const { yielder, turn, pass } = byHand()
     const done: number[] = []
     for (let n = 0; n < 100; n++) {
@@ -77,7 +77,7 @@ describe('a yielder', () => {
     expect([seen, done]).toEqual([[64, 101, 101, 101], Array.from({ length: 101 }, (_, n) => n)])
   })
 
-  it('maps a long list in several turns', async () => {
+  it('maps a long list over several turns', async () => {
     const { yielder, turn, pass } = byHand()
     const mapped = yielder.map(new Float64Array(100), (value, place) => {
       pass(0.02)

@@ -3,7 +3,7 @@ import { createEngine } from '../../src/index.ts'
 import { LiveScheduler } from '../../src/platform/live-scheduler.ts'
 import { builtins } from '../../plugins/index.ts'
 
-/** One that takes a clock of ours for the machine's. */
+/** A scheduler that uses the test's clock as the machine's. */
 async function onClock() {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(1000)
   vi.resetModules()
@@ -18,13 +18,13 @@ afterEach(() => {
 
 // Holds LIVETIME-1
 describe('the clock of an engine that runs live', () => {
-  it('is read at least every 16th time', async () => {
+  it('is read at least every 16th call', async () => {
     const { clock, scheduler } = await onClock()
     for (let i = 0; i < 32 + 16 * 10; i++) scheduler.now()
     expect(clock).toHaveBeenCalledTimes(32 + 10)
   })
 
-  it('is read each time until 32 readings gave the same', async () => {
+  it('is read on each call until 32 readings were equal', async () => {
     const { clock, scheduler } = await onClock()
     for (let i = 0; i < 31; i++) scheduler.now()
     clock.mockReturnValue(1001)
@@ -33,7 +33,7 @@ describe('the clock of an engine that runs live', () => {
     expect(scheduler.now()).toBe(1002)
   })
 
-  it('is behind for 15 readings at most, and read each time after that', async () => {
+  it('is stale for 15 calls at most, and read on each call after that', async () => {
     const { clock, scheduler } = await onClock()
     for (let i = 0; i < 32; i++) scheduler.now()
     clock.mockReturnValue(5000)
@@ -42,7 +42,7 @@ describe('the clock of an engine that runs live', () => {
     expect(scheduler.now()).toBe(6000)
   })
 
-  it('is read again in each turn of the loop', async () => {
+  it('is read again in each turn of the event loop', async () => {
     const { clock, scheduler } = await onClock()
     for (let turn = 0; turn < 3; turn++) {
       for (let i = 0; i < 40; i++) scheduler.now()
@@ -54,8 +54,8 @@ describe('the clock of an engine that runs live', () => {
 })
 
 // Holds LIVETIME-2
-describe('a clock in the place of the machine’s', () => {
-  it('is read each time', () => {
+describe('a clock injected in place of the machine’s', () => {
+  it('is read on each call', () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(1000)
     const scheduler = new LiveScheduler()
     for (let i = 0; i < 1000; i++) scheduler.now()
@@ -64,7 +64,7 @@ describe('a clock in the place of the machine’s', () => {
     expect(scheduler.now()).toBe(7000)
   })
 
-  it('moves the cool-down of an engine that was given nothing but plugs', async () => {
+  it('drives the cool-down of an engine that was created with plugs only', async () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(1000)
     const engine = createEngine({ plugs: builtins })
     const task = await engine.start(
@@ -94,7 +94,7 @@ describe('a clock in the place of the machine’s', () => {
 })
 
 describe('the timers of an engine that runs live', () => {
-  it('are the machine’s', async () => {
+  it('are those of the machine', async () => {
     const done = new Promise<number>((resolve) => new LiveScheduler().schedule((state) => resolve(state ?? 0), 1, 5))
     expect(await done).toBe(5)
   })

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { Seal } from '../../src/platform/seal.ts'
 
-it('opens with its key, for what it belongs to, and only whole', () => {
+it('opens only with its key, for its own purpose, and unmodified', () => {
   const seal = new Seal(new Uint8Array(32).fill(1))
   const closed = seal.close('ü secret', 'acme/assets/1')
   expect(seal.open(closed, 'acme/assets/1')).toBe('ü secret')

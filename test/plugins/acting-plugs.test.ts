@@ -1,4 +1,7 @@
-/** What changes something by a service: what it asks for, in whose name, and what becomes of a refusal. */
+/**
+ * Tests plugs that change something through a service: their requests, the user they act for, and their result when the
+ * service rejects.
+ */
 import { describe, expect, it } from 'vitest'
 import { clearAlarmPlugs } from '../../plugins/clear-alarm/plug.ts'
 import { executeCommandPlugs } from '../../plugins/execute-command/plug.ts'
@@ -11,7 +14,7 @@ import { plugServices } from '../support/plug-services.ts'
 interface Acting {
   readonly plugs: (services: PlugServices) => ReturnType<typeof executeCommandPlugs>
   readonly properties: Record<string, unknown>
-  /** what its service is asked for resource r with these, and for boiler-1 with the others */
+  /** expected calls of the service: for resource r with these properties, and for boiler-1 with the others */
   readonly call: string
   readonly asks: readonly unknown[]
   readonly other: { readonly properties: Record<string, unknown>; readonly asks: readonly unknown[] }
@@ -104,7 +107,7 @@ describe.each(Object.entries(ACTING))('%s', (_name, { plugs, properties, call, a
   it.each([
     ['a refusal', plugServices({ refusing: new Error('too many hops') }), 'too many hops'],
     ['an engine without its service', {}, gives.without],
-  ])('is an Error of the sensor and a failure of the actuator for %s', async (_what, services, text) => {
+  ])('reports Error as a sensor and fails as an actuator for %s', async (_what, services, text) => {
     const ran = await run('sensor', services, { properties })
     expect(ran.state).toBe('Error')
     expect(String(ran.rawData?.['error'])).toContain(text)

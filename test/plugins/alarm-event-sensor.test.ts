@@ -33,15 +33,15 @@ describe('AlarmEventSensor', () => {
     [{ status: 'active', severity: ['critical', 'major'] }, 'Created'],
     [{ severity: 'CRITICAL' }, undefined],
     [{ type: ['HEAT'], status: 'CLEARED' }, undefined],
-  ])('with the filters %j is %s', (properties, state) => {
+  ])('with the filters %j returns %s', (properties, state) => {
     expect(runPlug(alarmEventSensor, { properties, message: event('AlarmRaised') }).state).toBe(state)
   })
 
-  it('ignores a message that is not an event', () => {
+  it('ignores a message that is not an alarm event', () => {
     expect(runPlug(alarmEventSensor, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
-  it('shows the form of a filter', () => {
+  it('shows a valid filter in the error', () => {
     expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual([
       'type: the value is not a text or a list of texts; use a text with commas, or a list of texts',
     ])
@@ -64,7 +64,7 @@ describe('AlarmEventSensor', () => {
     await engine.close()
   })
 
-  describe('with nodes behind it', () => {
+  describe('followed by other nodes', () => {
     const rule: Rule = {
       sensors: [
         { label: 'ev', name: 'AlarmEventSensor', resource: '$' },
@@ -89,7 +89,7 @@ describe('AlarmEventSensor', () => {
       await engine.close()
     })
 
-    it('does the same in a simulation', async () => {
+    it('behaves equally in a simulation', async () => {
       const messages: Message[] = [{ resource: 'boiler-1', timestamp: 0, ...event('AlarmRaised') }]
       const played = await simulate(rule, {
         messages,

@@ -1,4 +1,4 @@
-/** What asks a service for something, and has a state for what is there and one for what is not. */
+/** Tests plugs that query a service: their states with and without a result. */
 import { describe, expect, it } from 'vitest'
 import { getAlarmsByFilterPlug } from '../../plugins/get-alarms-by-filter/plug.ts'
 import { getChildrenPlug } from '../../plugins/get-children/plug.ts'
@@ -34,7 +34,7 @@ type Name = keyof typeof PLUGS
 const own = (properties: Record<string, unknown>, more: Call = {}): Call => ({ properties, ...more })
 const OF_TASK: Call = { taskResource: 'house' }
 
-/** Services where what is asked for does not exist. */
+/** Services in which the requested data does not exist. */
 const empty = (): PlugServices => {
   const { alarms, resources, data } = plugServices()
   return {
@@ -75,7 +75,7 @@ describe('a plug that calls a service', () => {
     ['getLatestMessages', OF_TASK, 'Collected', { count: 1 }, 'messages', ['house', 100]],
     ['getLatestMessages', own({ limit: 0 }, OF_TASK), 'Collected', { count: 1 }, 'messages', ['house', 1]],
     ['getLatestMessages', own({ limit: 1_000 }, OF_TASK), 'Collected', { count: 1 }, 'messages', ['house', 100]],
-  ])('%s with %j is %s with %j', async (name, call, state, rawData, asks, asked) => {
+  ])('%s with %j returns %s with %j', async (name, call, state, rawData, asks, asked) => {
     const services = plugServices()
     expect(await runPlugLater(PLUGS[name](services), call)).toMatchObject({ state, rawData })
     expect(services.asked).toEqual([{ call: asks, with: asked }])
@@ -99,7 +99,7 @@ describe('a plug that calls a service', () => {
     ['getLatestMessages', 'Not Collected', { data: [], count: 0 }],
     ['getLatestMetrics', 'Not Collected', {}],
     ['getMetricSeries', 'Not Collected', { series: [[0, null]] }, own({ metric: 't' }, OF_TASK)],
-  ])('is, as %s, %s without a match', async (name, state, rawData, call = OF_TASK) => {
+  ])('without a match, %s returns %s', async (name, state, rawData, call = OF_TASK) => {
     const ran = await runPlugLater(PLUGS[name](empty()), call)
     expect(ran.state).toBe(state)
     expect(ran.rawData).toMatchObject(rawData)
@@ -109,13 +109,16 @@ describe('a plug that calls a service', () => {
     ['queryResources', 'resources', own({ query: { lat: 'x' } })],
     ['getLatestMessages', 'data'],
     ['getLatestMetrics', 'data'],
-  ])('fails, as %s, in an engine without %s, and when it is rejected', async (name, service, call = OF_TASK) => {
-    await expect(runPlugLater(PLUGS[name]({}), call)).rejects.toThrow(
-      `the service ${service} is missing in this engine`,
-    )
-    const refusing = plugServices({ refusing: new Error('/lat <- is no number') })
-    await expect(runPlugLater(PLUGS[name](refusing), call)).rejects.toThrow('/lat <- is no number')
-  })
+  ])(
+    'as %s fails in an engine without %s, and when the service rejects the request',
+    async (name, service, call = OF_TASK) => {
+      await expect(runPlugLater(PLUGS[name]({}), call)).rejects.toThrow(
+        `the service ${service} is missing in this engine`,
+      )
+      const refusing = plugServices({ refusing: new Error('/lat <- is no number') })
+      await expect(runPlugLater(PLUGS[name](refusing), call)).rejects.toThrow('/lat <- is no number')
+    },
+  )
 
   const WHAT = 'the value is not a text or a list of texts; use a text with commas, or a list of texts'
   it.each<[Name, Record<string, unknown>, readonly unknown[]]>([
@@ -123,7 +126,7 @@ describe('a plug that calls a service', () => {
     ['getLatestMetrics', { from: 'old' }, [expect.stringContaining('from: ')]],
     ['getLatestMessages', { limit: 101 }, ['limit: limit 101 is out of range']],
     ['getLatestMessages', { limit: 100 }, []],
-  ])('rejects, as %s, the properties %j before the start', (name, properties, problems) => {
+  ])('as %s rejects the properties %j before the start', (name, properties, problems) => {
     expect(checkPlug(PLUGS[name]({}), properties)).toEqual(problems)
   })
 })
@@ -157,12 +160,12 @@ describe('getLatestMetrics', () => {
   }
   const plug = getLatestMetricsPlug(data)
 
-  it('has the newest value of each metric, and the message over it', async () => {
+  it('contains the newest value of each metric, overridden by the message', async () => {
     const ran = await runPlugLater(plug, { properties: { resource: 'r' }, message: { t: 22, new: true }, now: 2_000 })
     expect(ran).toMatchObject({ state: 'Collected', rawData: { t: 22, mode: 'on', new: true } })
   })
 
-  it('omits values that are too old', async () => {
+  it('omits values beyond the maximum age', async () => {
     const ran = await runPlugLater(plug, { properties: { from: 'PT1S' }, nodeResource: 'r', now: 2_000 })
     expect([ran.state, ran.rawData]).toEqual(['Collected', { t: 21 }])
     const later = await runPlugLater(plug, { properties: { from: 'PT1S' }, nodeResource: 'r', now: 2_001 })

@@ -3,7 +3,7 @@ import { bitflip } from '../../plugins/bitflip/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('bitflip', () => {
-  it('returns 1 first, then 0 and 1 in turn', () => {
+  it('returns 1 first, then alternates between 0 and 1', () => {
     const seen: (string | undefined)[] = []
     let internalState: unknown
     for (let i = 0; i < 5; i++) {

@@ -14,7 +14,7 @@ const named = createBuiltins({ services: plugServices(), outbound: { transport }
   (plug) => [`${plug.kind} ${plug.name}`, plug] as const,
 )
 
-/** The examples of a plug's properties: how its documentation says that it is called. */
+/** Examples of a plug's properties, as in its documentation. */
 function examples(plug: Plug): Record<string, unknown> {
   return Object.fromEntries(Object.entries(plug.input).map(([name, field]) => [name, field.example]))
 }
@@ -28,7 +28,7 @@ function kebab(name: string): string {
 }
 
 describe('the built-in plugs', () => {
-  it('have the same declarations in every engine, and call the services of their engine', () => {
+  it('have the same declarations in every engine, and call the services of their own engine', () => {
     const [one, other] = [plugServices(), plugServices()].map((services) =>
       createRegistry(createBuiltins({ services })),
     )
@@ -74,7 +74,7 @@ describe('the built-in plugs', () => {
     const properties = examples(plug)
     expect(checkPlug(plug, properties)).toEqual([])
     const ran = await runPlugLater(plug, { properties, message: { temperature: 21 } })
-    // what hears events has nothing to say of a message
+    // plugs that observe events have no state for a message
     const heard = plug.channel === undefined ? [] : [undefined]
     expect(plug.kind === 'sensor' ? [...plug.states, ...heard] : [undefined]).toContain(ran.state)
     if (!plug.openOutput)
@@ -94,7 +94,7 @@ describe('the built-in plugs of a host', () => {
     ['condition', { condition: 'for (;;); return true' }],
     ['transformer', { transformer: 'for (;;); return {}' }],
     ['Function', { formula: 'for (;;); return 1', threshold: 1 }],
-  ])('%s ends as soon as the clock of the host reports it', async (name, properties) => {
+  ])('%s ends when the clock of the host reaches its time', async (name, properties) => {
     let asked = 0
     const plug = named(createBuiltins({ clock: () => 600 * asked++ }), name)
     const ended = await runPlugLater(plug, { properties }).catch((error: unknown) => error)

@@ -1,4 +1,4 @@
-/** Plugs that ask what time it is: properties, an instant, and the state that they have then. */
+/** Tests plugs that depend on the time: properties, an instant, and the expected state. */
 import { describe, expect, it } from 'vitest'
 import { alwaysONWithOFF } from '../../plugins/always-on-with-off/plug.ts'
 import { alwaysON } from '../../plugins/always-on/plug.ts'

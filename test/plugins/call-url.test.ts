@@ -19,7 +19,7 @@ const names: Record<string, readonly string[]> = {
   localhost: ['127.0.0.1'],
 }
 
-/** A callURL whose transport answers from a table and writes down what it was asked. */
+/** A callURL whose transport answers from a table and records its requests. */
 function outbound(answers: Record<string, Partial<OutboundResponse>>, options: CallUrlOptions = {}) {
   const asked: OutboundRequest[] = []
   const given: CallUrlOptions = {
@@ -41,7 +41,7 @@ function outbound(answers: Record<string, Partial<OutboundResponse>>, options: C
   return { asked, call, act: (properties: Record<string, unknown>) => call(properties, actuator) }
 }
 
-/** What an actuator fails with whose transport does that. */
+/** The failure of an actuator whose transport behaves so. */
 function failureOf(send: () => Promise<never>): Promise<unknown> {
   const plug = createCallUrlActuator({ transport: { resolve: async () => ['93.184.216.34'], send } })
   const properties = { url: 'https://example.com/', method: 'POST' }
@@ -56,7 +56,7 @@ describe('callURL', () => {
     expect(asked[0]).toMatchObject({ address: '93.184.216.34', timeoutMs: 10_000, headers: { Authorization: SECRET } })
   })
 
-  it('sends objects as JSON and texts as they are', async () => {
+  it('sends objects as JSON and texts unchanged', async () => {
     const { call, asked } = outbound({ 'https://example.com/': {} })
     await call({ url: 'https://example.com/', method: 'POST', body: { t: 1 } })
     await call({ url: 'https://example.com/', method: 'POST', body: 'plain' })
@@ -66,7 +66,7 @@ describe('callURL', () => {
     ])
   })
 
-  it('is Error for a failure status, with the response', async () => {
+  it('returns Error for a failure status, with the response', async () => {
     const { call } = outbound({ 'https://example.com/': { status: 500, statusText: 'Oops', body: 'sorry' } })
     expect(await call({ url: 'https://example.com/' })).toMatchObject({
       state: 'Error',
@@ -182,7 +182,7 @@ describe('callURL', () => {
   })
 })
 
-describe('what callURL is allowed', () => {
+describe('the allow list of callURL', () => {
   const refuses = (allow: readonly string[], url: string, address: string) =>
     new AllowList(allow).refusal(new URL(url), address) !== undefined
 
@@ -210,12 +210,12 @@ describe('what callURL is allowed', () => {
     ['[fd12::1]:443', 'https://[fd12::1]/', 'fd12::1', false],
     ['[fd12::1]:443', 'http://[fd12::1]/', 'fd12::1', true],
     ['0.0.0.0/0', 'http://any.example/', 'fd12::1', true],
-  ])('%s: %s at %s is rejected: %s', (allow, url, address, isRefused) => {
+  ])('%s: rejects %s at %s', (allow, url, address, isRefused) => {
     expect(refuses([allow], url, address)).toBe(isRefused)
   })
 
   it.each(['', 'a b', '10.0.0.0/33', '10.0.0', 'a:0', 'a:70000', '[a]:1', 'http://a/path', 'ftp://a', 'fd::/129', '*'])(
-    'cannot be %j',
+    'rejects the entry %j',
     (text) => {
       expect(() => new AllowList([text])).toThrow(
         'is not a valid allow-list entry; use a host name, an address or a network',
@@ -235,7 +235,7 @@ describe('what callURL is allowed', () => {
     'fe80::a9fe:a9fe%eth0',
     '100.100.100.200',
     '168.63.129.16',
-  ])('is never %s, whatever is allowed and by any name', (address) => {
+  ])('never permits %s, under any name', (address) => {
     const everything = ['0.0.0.0/0', '::/0', 'any.example', 'localhost']
     expect(isMetadataAddress(address)).toBe(true)
     expect(new AllowList(everything).refusal(new URL('http://any.example/'), address)).toContain(
@@ -245,13 +245,13 @@ describe('what callURL is allowed', () => {
   })
 
   it.each(['8.8.8.8', '10.0.0.1', '100.100.100.201', 'fd00::1', '2606:4700::a9fe:a9fe', 'x'])(
-    'may be %s, which is not metadata',
+    'permits %s, which is not a metadata address',
     (address) => {
       expect(isMetadataAddress(address)).toBe(false)
     },
   )
 
-  it('is never a name of metadata, wherever it leads', () => {
+  it('never permits a metadata host name, whatever it resolves to', () => {
     const all = new AllowList(['0.0.0.0/0'])
     expect(all.refusal(new URL('http://metadata.google.internal./'), '10.0.0.1')).toContain('cloud metadata address')
     expect(() => new AllowList(['http://metadata.google.internal/'])).toThrow(
@@ -259,7 +259,7 @@ describe('what callURL is allowed', () => {
     )
   })
 
-  it('is read for each address of a name, and after each redirect', async () => {
+  it('is checked for each address of a name, and after each redirect', async () => {
     const { call, asked } = outbound(
       {
         'http://inside.example/': { status: 302, location: 'http://cloud.example/latest/' },
@@ -275,7 +275,7 @@ describe('what callURL is allowed', () => {
 })
 
 describe('callURL as an actuator', () => {
-  it('calls like the sensor, and returns the response', async () => {
+  it('calls as the sensor does, and returns the response', async () => {
     const { act, asked } = outbound({ 'https://example.com/a?key=tok-8f3a': { status: 201, body: '{"x":1}' } })
     const ran = await act({ url: 'https://example.com/a?key=tok-8f3a', method: 'POST', body: { t: 1 } })
     expect(ran).toMatchObject({
@@ -285,7 +285,7 @@ describe('callURL as an actuator', () => {
     expect(asked).toMatchObject([{ method: 'POST', body: '{"t":1}', headers: { 'Content-Type': 'application/json' } }])
   })
 
-  it.each([199, 300, 400, 404, 500, 503])('fails for the status %i, so that it is tried again', async (status) => {
+  it.each([199, 300, 400, 404, 500, 503])('fails for the status %i, so that the call is retried', async (status) => {
     const { act } = outbound({ [`https://example.com/${SECRET}`]: { status, statusText: SECRET, body: SECRET } })
     const failed = await act({ url: `https://example.com/${SECRET}` }).catch((error: unknown) => error)
     expect(failed).toMatchObject({ code: 'PLUG_FAILED', message: `example.com responded with status ${status}` })
@@ -323,7 +323,7 @@ describe('callURL as an actuator', () => {
     })
   })
 
-  it('names the port, and why, when nothing listens', async () => {
+  it('names the port and the reason when the connection is refused', async () => {
     const port = await freePort()
     const transport = nodeTransport({ allow: [`127.0.0.1:${port}`] })
     const url = `http://127.0.0.1:${port}/${SECRET}`
@@ -331,7 +331,7 @@ describe('callURL as an actuator', () => {
     await expect(failed).rejects.toThrow(`127.0.0.1:${port} refused the connection (ECONNREFUSED)`)
   })
 
-  it('acts depending on the method, and rejects what the sensor rejects', () => {
+  it('reports an outside effect depending on the method, and rejects what the sensor rejects', () => {
     const plug = createCallUrlActuator()
     for (const method of ['GET', 'HEAD']) expect(actsWith(plug, { method })).toBe(false)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) expect(actsWith(plug, { method })).toBe(true)

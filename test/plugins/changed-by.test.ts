@@ -15,7 +15,7 @@ describe('changedBy', () => {
     expect(statesOf(changedBy, { value: 'v', ...properties }, values)).toEqual(states)
   })
 
-  it('is Unchanged on a run without a new value, and fails before the first', () => {
+  it('returns Unchanged on a run without a new value, and fails before the first value', () => {
     const properties = { value: 'v', by: 1 }
     const carried = { properties, message: { v: 9 }, messageTime: 0, now: 5 }
     expect(runPlug(changedBy, { ...carried, internalState: 2 })).toMatchObject({
@@ -26,7 +26,7 @@ describe('changedBy', () => {
     expect(() => runPlug(changedBy, carried)).toThrow('no message has contained a value of "v" yet')
   })
 
-  it('reports what it compared with', () => {
+  it('reports the value that it compared with', () => {
     const ran = runPlug(changedBy, { properties: { value: 'v', by: 2 }, message: { v: 5 }, internalState: 2 })
     expect(ran.rawData).toEqual({ value: 5, reference: 2, change: 3 })
   })

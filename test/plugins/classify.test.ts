@@ -24,7 +24,7 @@ describe('classify', () => {
     expect(await run(HOT, properties)).toMatchObject({ state, rawData: { label: 'hot', score: 0.7, labels: HOT } })
   })
 
-  it('names classes that are numbers', async () => {
+  it('accepts numeric class names', async () => {
     const names = ['cold', 'hot']
     expect(await run([['1', 1]], { labels: ['hot'], names })).toMatchObject({
       state: 'Match',

@@ -22,7 +22,7 @@ describe('composite', () => {
     })
   })
 
-  it('is Error when one run failed, and still has the others', async () => {
+  it('returns Error when one run failed, and keeps the results of the others', async () => {
     const propertyList = JSON.stringify([{ value: 21, ...range }, { value: 1 }])
     const ran = await runPlugLater(composite, { properties: { sensor: 'inRange', propertyList } })
     expect(ran.state).toBe('Error')
@@ -30,7 +30,7 @@ describe('composite', () => {
     expect(JSON.stringify(ran.rawData)).toContain('In Range')
   })
 
-  it('keeps a memory for each item', async () => {
+  it('keeps a separate memory for each item', async () => {
     const properties = { sensor: 'invokeCount', propertyList: [{}, {}] }
     const first = await runPlugLater(composite, { properties })
     const second = await runPlugLater(composite, { properties, internalState: first.internalState })
@@ -40,7 +40,7 @@ describe('composite', () => {
     ])
   })
 
-  it('acts if one of its runs would', () => {
+  it('counts as acting if one of its runs acts', () => {
     const calling = createComposite([inRange, createCallUrl()])
     const listed = (...methods: readonly string[]) => methods.map((method) => ({ method }))
     expect(actsWith(calling, { sensor: 'callURL', propertyList: listed('GET', 'POST') })).toBe(true)

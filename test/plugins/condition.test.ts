@@ -54,7 +54,7 @@ describe('condition', () => {
     [{ '!': { var: 'temperature' } }, '"temperature"'],
     ['!temperature', '"temperature"'],
     ['temperature', '"temperature"'],
-  ])('%j fails and names what is missing', (given, name) => {
+  ])('%j fails and names the missing values', (given, name) => {
     const run = () => runPlug(condition, { ...call, properties: { condition: given } })
     expect(run).toThrow(
       expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(`${name} has no value`) as string }),
@@ -78,7 +78,7 @@ describe('condition', () => {
     expect(checkPlug(condition, { condition: { more: [1, 2] } }).join()).toContain('more')
   })
 
-  it('accepts a valid condition, or one that is not known yet', () => {
+  it('accepts a valid condition, and one that is not known yet', () => {
     expect(checkPlug(condition, { condition: hot })).toEqual([])
     expect(checkPlug(condition, {})).toEqual([])
   })
@@ -100,7 +100,7 @@ describe('condition', () => {
     expect(checkPlug(condition, { condition: text })).toEqual([])
   })
 
-  it('returns at once in the sandbox too, once it is loaded', async () => {
+  it('returns synchronously in the sandbox too, once it is loaded', async () => {
     const mine = createCondition(new Sandbox())
     const call = { properties: { condition: 'let a = v; a > 1' }, message: { v: 2 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
@@ -108,7 +108,7 @@ describe('condition', () => {
     expect(runPlug(mine, call).state).toBe('True')
   })
 
-  it('writes what its code logs', async () => {
+  it('logs the output of its code', async () => {
     const { log } = await runPlugLater(condition, {
       properties: { condition: 'console.warn("v is", v); v > 1' },
       message: { v: 2 },
@@ -116,7 +116,7 @@ describe('condition', () => {
     expect(log).toEqual(['WARN v is 2'])
   })
 
-  it('suggests the right form for misread words, with their position', () => {
+  it('suggests the right form for misspelt words, with their position', () => {
     const rule = {
       sensors: [{ label: 'c', name: 'condition', properties: { condition: 'a > 1 &&\n  b.contains("x")' } }],
     }
@@ -159,7 +159,7 @@ describe('condition', () => {
     })
   })
 
-  it('runs statements in an engine, live and with what they read of variables and other nodes', async () => {
+  it('runs statements in an engine, live and with recorded values of variables and other nodes', async () => {
     const live = await startBuiltins({
       task: { variables: { limit: 5 } },
       sensors: [sensor('c', 'condition', { condition: 'let m = v; return m > variables.limit' })],

@@ -44,7 +44,7 @@ describe('createAlarm', () => {
   it.each([
     [{ resource: 'own' }, 'own'],
     [{}, 'of-node'],
-  ])('with %j is about %s', async (properties, source) => {
+  ])('with %j uses the source %s', async (properties, source) => {
     const alarms = sampleAlarms()
     await runPlugLater(plugs(alarms).sensor, {
       properties: { type: 'HEAT', ...properties },
@@ -54,13 +54,13 @@ describe('createAlarm', () => {
     expect(alarms.asked[0]?.[1]).toMatchObject({ source, severity: 'MINOR', text: '' })
   })
 
-  it('adds one hop', async () => {
+  it('increments the hop count', async () => {
     const alarms = sampleAlarms()
     await runPlugLater(plugs(alarms).sensor, { properties: { type: 'HEAT', resource: 'boiler-1' }, hops: 4 })
     expect(alarms.asked[0]?.[2]).toEqual({ ...cause, hops: 5 })
   })
 
-  it('rejects properties that alarms would reject', () => {
+  it('rejects properties that the alarms service rejects', () => {
     const shown: unknown[] = []
     const check: NonNullable<AlarmPort['check']> = (alarm) => {
       shown.push(alarm)

@@ -29,13 +29,13 @@ describe('datetime', () => {
     ['Europe/Brussels', '2026-03-29T01:00:00Z', '2026-03-29', 'Sunday', 3],
     ['+05:30', '2026-06-01T20:00:00Z', '2026-06-02', 'Tuesday', 1],
     ['UTC', '2026-06-01T00:00:00Z', '2026-06-01', 'Monday', 0],
-  ])('in %s at %s it is %s, %s, hour %i', (timeZone, at, dateString, dayString, hours) => {
+  ])('in %s at %s returns %s, %s, hour %i', (timeZone, at, dateString, dayString, hours) => {
     const call = { properties: { timeZone }, now: Date.parse(at) }
     const expected = { rawData: { dateString, dayString, hours } }
     expect(runPlug(datetime, call)).toMatchObject(expected)
   })
 
-  it('names an unknown zone', () => {
+  it('names an unknown time zone', () => {
     expect(checkPlug(datetime, { timeZone: 'Mars/Base' })).toEqual([
       'timeZone: "Mars/Base" is not a valid time zone; use one such as Europe/Brussels or UTC',
     ])

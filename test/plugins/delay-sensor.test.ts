@@ -18,7 +18,7 @@ describe('delaySensor', () => {
     expect(live.states('d')).toEqual(['0 Idle', `${after} Triggered`])
   })
 
-  it('waits again when it runs again', async () => {
+  it('restarts its delay when it runs again', async () => {
     const live = await startBuiltins({ sensors: [delayed(5000)] })
     live.send({ v: 1 })
     live.clock.advanceTo(3000)

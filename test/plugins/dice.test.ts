@@ -16,7 +16,7 @@ describe('dice', () => {
     expect(runPlug(dice, { random: [random] })).toMatchObject({ state, rawData: { randomValue } })
   })
 
-  it('shows the face that its raw data says, for any random number', () => {
+  it('returns the face that its raw data states, for any random number', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
         const { state, rawData } = runPlug(dice, { random: [random] })

@@ -43,7 +43,7 @@ describe('executeQuery', () => {
     [{ low: 1.5, cell: 'first' }, 'Below'],
     [{ column: '1' }, 'Not Collected'],
     [{ column: 'h', low: 5 }, 'Not Collected'],
-  ])('with %j is %s', async (properties, state) => {
+  ])('with %j returns %s', async (properties, state) => {
     expect(
       await run(
         answering([
@@ -82,7 +82,7 @@ describe('executeQuery', () => {
     expect(await run(answering([]), {})).toMatchObject({ state: 'Not Collected', rawData: { column: COLUMNS[0] } })
   })
 
-  it('fails without queries, for a column that does not exist, and when it is rejected', async () => {
+  it('fails without a query service, for an unknown column, and when the query is rejected', async () => {
     await expect(run(undefined, {})).rejects.toThrow('the service queries is missing in this engine')
     await expect(run(answering([]), { column: 'x' })).rejects.toThrow(
       '"x" is not a column of the query; use one of r/t/max, r/h/mean',

@@ -23,7 +23,7 @@ const value = (formula: string) =>
   runPlug(functionSensor, { properties: { formula, threshold: 0 }, nodes, message: { t: 20 }, variables: { limit: 4 } })
     .rawData?.['formulaValue']
 
-/** The values of a formula over one value after the other, one run in so many seconds. */
+/** Results of a formula for successive values, with a run every so many seconds. */
 function series(formula: string, values: readonly unknown[], seconds = 1): unknown[] {
   let internalState: unknown
   return values.map((v, i) => {
@@ -56,7 +56,7 @@ describe('Function', () => {
     ['<n.list[*].t[max]> - <n.list[*].t[min]>', 4],
     ["<n.list[?(@.name != 'z')][count]>", 2],
     ['nodes.n.rawData.v > 5 ? 1 : 0', 1],
-  ])('%s is %d', (formula, expected) => {
+  ])('%s evaluates to %d', (formula, expected) => {
     expect(value(formula)).toBeCloseTo(expected, 10)
   })
 
@@ -64,7 +64,7 @@ describe('Function', () => {
     [7, 'Above'],
     [6, 'Equal'],
     [5, 'Below'],
-  ])('%d compared with the threshold 6 is %s', (v, state) => {
+  ])('%d compared with the threshold 6 returns %s', (v, state) => {
     expect(runPlug(functionSensor, { properties: { formula: '<n.v>', threshold: 6 }, nodes: { n: { v } } }).state).toBe(
       state,
     )
@@ -84,13 +84,13 @@ describe('Function', () => {
     ['<count(A, 2, samples, n.state)>', ['A', 'A', 'B', 'B'], [1, 2, 1, 0]],
     ['<sequence([A,B], n.state)>', ['A', 'B', 'B', 'A', 'B'], [0, 1, 0, 0, 1]],
     ['<max(n.v)> - <n.v>', [5, 3], [0, 2]],
-  ])('%s over %j is %j', (formula, values, expected) => {
+  ])('%s over %j returns %j', (formula, values, expected) => {
     expect(series(formula, values, 10)).toEqual(
       expected.map((one) => (one === null ? null : (expect.closeTo(one as number, 10) as unknown))),
     )
   })
 
-  /** Values of one message after the other, 10 s apart; `undefined`: a run on what the message before had. */
+  /** Values of successive messages, 10 s apart; `undefined`: a run without a new message. */
   function ofMessages(formula: string, messages: readonly (Record<string, unknown> | undefined)[], lateness?: string) {
     let internalState: unknown
     let message: Record<string, unknown> = {}
@@ -112,15 +112,15 @@ describe('Function', () => {
     ['<GLOBAL.v> - <GLOBAL.v>[-1]', [null, null, 1]],
     ['(<GLOBAL.v> - <GLOBAL.v>[-1]) / dt', [null, null, 0.05]],
     ['<sum(15, seconds, GLOBAL.v)>', [4, 4, 5]],
-  ])('%s takes a value of a message once', (formula, expected) => {
+  ])('%s counts each value of a message once', (formula, expected) => {
     expect(ofMessages(formula, [{ v: 4 }, undefined, { v: 5 }])).toEqual(expected)
   })
 
-  it('drops values that leave its window on a run without a new value, and then needs more', () => {
+  it('drops values that leave its window on a run without a new value, and then requires more values', () => {
     expect(ofMessages('<sum(15, seconds, GLOBAL.v)>', [{ v: 4 }, undefined, undefined])).toEqual([4, 4, null])
   })
 
-  it('counts values of messages at their own time, and drops values beyond its lateness', () => {
+  it('counts values of messages at their own time, and drops values later than the allowed lateness', () => {
     const messages = [1000, 11_000, 5000, 4999].map((timestamp, i) => ({ v: 2 ** i, timestamp }))
     expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages)).toEqual([1, 3, 7, 15])
     expect(ofMessages('<sum(1, minutes, GLOBAL.v)>', messages, '6s')).toEqual([1, 3, 7, 7])
@@ -142,7 +142,7 @@ describe('Function', () => {
     expect(ran).toMatchObject({ state: undefined, rawData: {} })
   })
 
-  it('restarts with another formula', () => {
+  it('restarts when its formula changes', () => {
     const first = runPlug(functionSensor, {
       properties: { formula: '<max(n.v)>', threshold: 1 },
       nodes: { n: { v: 9 } },

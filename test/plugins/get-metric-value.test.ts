@@ -34,21 +34,21 @@ describe('getMetricValue', () => {
     expect(asked[0]?.with).toMatchObject([{ aggregates: ['mean'], from: NOW - 7 * 86_400_000, resources: ['r'] }])
   })
 
-  it.each([[[]], [[[0, null]]], [undefined]])('has not collected anything of %j', async (series) => {
+  it.each([[[]], [[[0, null]]], [undefined]])('returns Not Collected for %j', async (series) => {
     const ran = await runPlugLater(getMetricValuePlug(answering(series)), {
       properties: { metric: 't', resource: 'r' },
     })
     expect(ran).toMatchObject({ state: 'Not Collected', rawData: {} })
   })
 
-  it('may collect a text', async () => {
+  it('returns a text value', async () => {
     const properties = { metric: 't', resource: 'r', aggregate: 'last' }
     expect(await runPlugLater(getMetricValuePlug(answering([[0, 'on']])), { properties })).toMatchObject({
       rawData: { result: 'on' },
     })
   })
 
-  it('fails without data, without a resource, and when it is rejected', async () => {
+  it('fails without a data service, without a resource, and when the query is rejected', async () => {
     const properties = { metric: 't', resource: 'r' }
     await expect(runPlugLater(getMetricValuePlug(), { properties })).rejects.toThrow(
       'the service data is missing in this engine',

@@ -24,7 +24,7 @@ describe('hasDataSince', () => {
     expect(ran).toMatchObject({ state, rawData: { lastTimestamp } })
   })
 
-  it('counts an age from the end of a downtime, unless it had ended before', async () => {
+  it('counts an age from the end of a downtime, unless the age had passed before', async () => {
     const properties = { metric: 'a', since: '4s' }
     const call = { properties, nodeResource: 'r', downtime: { policy: 'restart', from: 3_000, until: 9_000 } } as const
     const over = { ...call, properties: { metric: 'a', since: '2s' } }
@@ -36,12 +36,12 @@ describe('hasDataSince', () => {
     expect((await Promise.all(ran)).map(({ state }) => state)).toEqual(['True', 'False', 'False'])
   })
 
-  it('is False for an unknown metric', async () => {
+  it('returns False for an unknown metric', async () => {
     const ran = await runPlugLater(plug, { properties: { metric: 'c', since: '1d' }, nodeResource: 'r', now: 5_000 })
     expect(ran).toMatchObject({ state: 'False', rawData: {} })
   })
 
-  it('fails without data, and rejects anything but a time or an age', async () => {
+  it('fails without a data service, and rejects anything but a time or an age', async () => {
     const properties = { since: '1h', resource: 'r' }
     await expect(runPlugLater(hasDataSincePlug(), { properties })).rejects.toThrow(
       'the service data is missing in this engine',

@@ -12,7 +12,7 @@ describe('helloWorld', () => {
     expect(runPlug(helloWorld, { properties })).toMatchObject({ state, rawData: { greeting } })
   })
 
-  it('reports a number of the message, and fails where there is none', () => {
+  it('reports a number of the message, and fails if the number is missing', () => {
     const properties = { reading: 't' }
     const greeting = (t: unknown) => runPlug(helloWorld, { properties, message: { t } }).rawData?.['greeting']
     expect([greeting(21.5), greeting('20.0')]).toEqual(['Hello, world! It is 21.5.', 'Hello, world! It is 20.'])

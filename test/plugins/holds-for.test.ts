@@ -58,7 +58,7 @@ describe('holdsFor', () => {
     ])
   })
 
-  it('is neither broken nor begun by a message without the value', () => {
+  it('ignores a message without the value: the wait continues, and none begins', () => {
     const properties = { condition: 'v > 5', duration: '10s' }
     const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
     expect(runPlug(holdsFor, { properties, internalState, now: 5000 })).toMatchObject({ state: 'Pending' })
@@ -67,7 +67,7 @@ describe('holdsFor', () => {
     expect(runPlug(holdsFor, { properties, internalState: null })).toMatchObject({ state: 'No' })
   })
 
-  it('counts a value of a message once, however often it runs on it', () => {
+  it('counts a value of a message once, even if it runs on it several times', () => {
     const properties = { condition: 'v > 5', count: 2 }
     const { internalState } = runPlug(holdsFor, { properties, message: { v: 9 } })
     const carried = runPlug(holdsFor, { properties, internalState, message: { v: 9 }, messageTime: 0, now: 1 })

@@ -50,7 +50,7 @@ describe('hysteresis', () => {
     expect(() => runPlug(hysteresis, { properties: above })).toThrow('no message has contained a value of "v" yet')
   })
 
-  it('keeps its state on a run without a new value, whatever is carried over', () => {
+  it('keeps its state on a run without a new value, for any carry-over setting', () => {
     const on = { on: true, since: 5 }
     const carried = { message: { v: 1 }, messageTime: 7, now: 9 }
     expect(runPlug(hysteresis, { properties: above, internalState: on, ...carried })).toMatchObject({

@@ -3,7 +3,7 @@ import { invokeCount } from '../../plugins/invoke-count/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('invokeCount', () => {
-  it('uses a reset once', () => {
+  it('applies a reset once', () => {
     const call = { internalState: 4, message: { reset: true }, messageTime: 0, now: 1 }
     expect(runPlug(invokeCount, call)).toMatchObject({ state: 'Incremented', rawData: { count: 5 } })
   })
@@ -14,10 +14,10 @@ describe('invokeCount', () => {
     ['a reset starts again', 4, { reset: true }, 'Idle', 0],
     ['a reset may be a number', 4, { reset: 1 }, 'Idle', 0],
     ['a reset may be text', 4, { reset: 'true' }, 'Idle', 0],
-    ['a reset of false is none', 4, { reset: false }, 'Incremented', 5],
-    ['a reset of "false" is none', 4, { reset: 'false' }, 'Incremented', 5],
-    ['a reset of "0" is none', 4, { reset: '0' }, 'Incremented', 5],
-    ['a reset of null is none', 4, { reset: null }, 'Incremented', 5],
+    ['a reset of false is ignored', 4, { reset: false }, 'Incremented', 5],
+    ['a reset of "false" is ignored', 4, { reset: 'false' }, 'Incremented', 5],
+    ['a reset of "0" is ignored', 4, { reset: '0' }, 'Incremented', 5],
+    ['a reset of null is ignored', 4, { reset: null }, 'Incremented', 5],
     ['after a reset it counts from 1', 0, {}, 'Incremented', 1],
   ])('%s', (_, internalState, message, state, count) => {
     const ran = runPlug(invokeCount, { internalState, message })

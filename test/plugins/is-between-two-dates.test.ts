@@ -22,7 +22,7 @@ describe('isBetweenTwoDates', () => {
     expect(checkPlug(isBetweenTwoDates, { fromDate: date }).join()).toContain('is not a valid date')
   })
 
-  it('fails when the dates are the wrong way round', () => {
+  it('fails when the dates are in reverse order', () => {
     const properties = { fromDate: '2026-11-02', untilDate: '2026-11-01' }
     expect(() => runPlug(isBetweenTwoDates, { properties })).toThrow('swap them')
   })

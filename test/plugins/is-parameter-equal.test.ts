@@ -33,7 +33,7 @@ describe('isParameterEqual', () => {
     ['code', '0123', 'YES'],
     ['text', '21.5', 'NO'],
     ['id', '12345678901234567891', 'NO'],
-  ])('%s beside %j is %s', (parameter, value, state) => {
+  ])('%s compared with %j returns %s', (parameter, value, state) => {
     expect(runPlug(isParameterEqual, { properties: { parameter, value }, message }).state).toBe(state)
   })
 

@@ -7,7 +7,7 @@ describe('JSON', () => {
     ['text of an object', '{"a":{"b":[1,null]}}', { a: { b: [1, null] } }],
     ['an empty object', '{}', {}],
     ['an object that a placeholder gave', { a: 1 }, { a: 1 }],
-  ])('is done with %s as raw data', (_, message, rawData) => {
+  ])('returns Done with %s as raw data', (_, message, rawData) => {
     const ran = runPlug(json, { properties: { message } })
     expect(ran.state).toBe('done')
     expect(ran.rawData).toStrictEqual(rawData)
@@ -20,7 +20,7 @@ describe('JSON', () => {
     ['torn text', '{"a":', 'the message is not a JSON object'],
     ['a key that reaches a prototype', '{"a":{"__proto__":{}}}', 'it has the key "__proto__", which is not allowed'],
     ['deep nesting', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, 'it is nested deeper than 100 levels'],
-  ])('is error for %s', (_, message, text) => {
+  ])('returns Error for %s', (_, message, text) => {
     const ran = runPlug(json, { properties: { message } })
     expect(ran.state).toBe('error')
     expect(ran.rawData?.['error']).toContain(text)

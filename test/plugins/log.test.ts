@@ -13,7 +13,7 @@ describe('log', () => {
     expect(runPlug(log, { properties })).toMatchObject({ message: 'hi', state: undefined, log: [line] })
   })
 
-  it('rejects a level that it does not know', () => {
+  it('rejects an unknown level', () => {
     expect(() => runPlug(log, { properties: { message: 'hi', level: 'loud' } })).toThrow(
       'one of DEBUG, INFO, WARN, ERROR',
     )

@@ -10,11 +10,11 @@ const rule = (more: Record<string, unknown> = {}, properties: Record<string, unk
 })
 
 describe('noDataFor', () => {
-  it('declares that it reports silence, so that a check finds it without a clock', () => {
+  it('declares that it reports silence, so that the checker recognizes it without a clock', () => {
     expect(noDataFor.tellsSilence).toBe(true)
   })
 
-  it('is No Data when nothing came for the duration, and Data with the next message', async () => {
+  it('returns No Data after the duration without a message, and Data with the next message', async () => {
     const live = await startBuiltins(rule())
     live.send({ v: 1 })
     live.clock.advanceTo(9999)
@@ -38,13 +38,13 @@ describe('noDataFor', () => {
     expect(late.states('n').map((line) => line.split(' ').slice(1).join(' '))).toEqual(['Data', 'No Data'])
   })
 
-  it('reports that nothing ever arrives, once the wait has begun', async () => {
+  it('reports that no message ever arrived, once the wait has begun', async () => {
     const live = await startBuiltins(rule({ pollingPeriod: 60_000 }))
     live.clock.advanceTo(70_000)
     expect(live.states('n').at(-1)).toMatch(/No Data$/)
   })
 
-  it('does not count the last message as new when a clock runs it', () => {
+  it('does not count the last message as new on a tick', () => {
     const properties = { duration: '10s' }
     const message = { v: 1 }
     const { internalState } = runPlug(noDataFor, { properties, message, now: 1000 })
@@ -52,7 +52,7 @@ describe('noDataFor', () => {
     expect(tick.rawData).toEqual({ last: 1000, silence: 3000 })
   })
 
-  it('is No Data if and only if no message came within the duration, over ticks, data and restarts', async () => {
+  it('returns No Data if and only if no message came within the duration, over ticks, data and restarts', async () => {
     const gap = fc.nat({ max: 14 }).map((seconds) => seconds * 500)
     const steps = fc.array(fc.tuple(gap, fc.constantFrom('data', 'other', 'wait', 'restart')), { maxLength: 25 })
     await fc.assert(

@@ -54,7 +54,7 @@ describe('objectInsideGeofence', () => {
     [[kite], [50.2, 3.399999], 'OUT', [false]],
     [[island], [-18, 180], 'IN', [true]],
     [[island], [-17, -179], 'IN', [true]],
-  ])('of %j and %j is %s', (geofences, coordinates, state, inside) => {
+  ])('with %j and %j returns %s', (geofences, coordinates, state, inside) => {
     const ran = runPlug(objectInsideGeofence, { properties: { geofences, coordinates } })
     expect(ran.state).toBe(state)
     expect(ran.rawData).toEqual({ results: inside.map((one) => expect.objectContaining({ inside: one }) as unknown) })

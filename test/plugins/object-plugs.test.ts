@@ -1,4 +1,4 @@
-/** The plugs of objects: what is heard of them, read and written. */
+/** Tests the plugs of objects: events, reads and writes. */
 import { describe, expect, it } from 'vitest'
 import { getObjectPlug } from '../../plugins/get-object/plug.ts'
 import { objectEvent } from '../../plugins/object-event/plug.ts'
@@ -24,20 +24,20 @@ describe('objectEvent', () => {
     [{ prefix: 'reports/', suffix: '.json' }, 'put', 'Put'],
     [{ prefix: 'limits/' }, 'put', undefined],
     [{ suffix: '.csv' }, 'put', undefined],
-  ])('with %j for a %s is %s', (properties, event, state) => {
+  ])('with %j for a %s returns %s', (properties, event, state) => {
     const ran = runPlug(objectEvent, { properties, message: { event, object } })
     expect(ran.state).toBe(state)
     if (state !== undefined) expect(ran.rawData).toEqual({ event, object })
   })
 
-  it('ignores a message that is not an event', () => {
+  it('ignores a message that is not an object event', () => {
     expect(checkPlug(objectEvent, { events: 'copy' })).toEqual([
       'events: "copy" is not an event of objects; use put or delete',
     ])
     expect(runPlug(objectEvent, { message: { temperature: 5 } }).state).toBeUndefined()
   })
 
-  it('observes the bucket that is its resource, only on its channel', async () => {
+  it('observes the bucket that its node names as resource, only on its channel', async () => {
     const engine = createEngine({ plugs: [objectEvent], scheduler: new VirtualClock(0) })
     const rule = { sensors: [{ label: 'put', name: 'objectEvent', resource: 'assets' }] }
     const task = await engine.start(rule, { type: 'reactive' })
@@ -99,7 +99,7 @@ describe('putObject', () => {
     ])
   })
 
-  it('writes at most a million characters, and explains failures', async () => {
+  it('rejects more than a million characters, and explains failures', async () => {
     const properties = { path: 'a', content: 'x'.repeat(1_000_001) }
     await expect(runPlugLater(plugOf('actuator', plugServices().objects), { properties })).rejects.toThrow(
       /1000001 characters/,

@@ -13,7 +13,7 @@ const named = sensors.map((plug) => [plug.name, plug] as const)
 
 const place = { latitude: 51, longitude: 3 }
 
-/** Properties beside the examples, for the ways in which a plug can come to a value of the message. */
+/** Properties besides the examples, for each way in which a plug can read a value of the message. */
 const MORE: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   streamingDataSensor: [{ parameter: 'a', threshold: 'b' }],
   isParameterEqual: [
@@ -44,7 +44,7 @@ const MORE: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   ],
 }
 
-/** A message that has a number under every name, and what was asked of it. */
+/** A message with a number under every name, and the names that were read. */
 function watched(properties: Readonly<Record<string, unknown>>, prepared: unknown) {
   const asked = new Set<string>()
   const base = plugContext({ nodes: { n: place }, nodeResource: 'r', taskResource: 'r' }, properties, prepared, [])
@@ -87,19 +87,19 @@ async function call(plug: Plug, given: Record<string, unknown>): Promise<readonl
   try {
     await plug.execute(context)
   } catch (error) {
-    // what it asked before it failed counts as well
+    // reads before a failure count as well
     if (!(error instanceof AppError)) throw error
   }
   // every message may have a timestamp
   return [...asked].filter((name) => name !== 'timestamp').toSorted()
 }
 
-describe('what a built-in sensor reads of the message', () => {
-  it.each(named)('is declared by %s', (_, plug) => {
+describe('the message values that a built-in sensor reads', () => {
+  it.each(named)('are declared by %s', (_, plug) => {
     expect(plug.parameters).toBeDefined()
   })
 
-  it.each(named)('is declared correctly by %s, whatever it is called', async (name, plug) => {
+  it.each(named)('are declared correctly by %s, for any parameter name', async (name, plug) => {
     const examples = Object.fromEntries(Object.entries(plug.input).map(([key, field]) => [key, field.example]))
     for (const properties of [examples, ...(MORE[name] ?? [])]) {
       const names = namesRead(plug, properties)
@@ -149,7 +149,7 @@ describe('what a built-in sensor reads of the message', () => {
     ['noDataFor', { duration: '1m', parameter: 'a' }],
     ['isParameterAvailable', { parameter: 'a' }],
     ['composite', { sensor: 'invokeCount', propertyList: [{}] }],
-  ])('of %s with %j cannot be read, or its absence is new', (name, properties) => {
+  ])('of %s with %j cannot be read, or a missing value was not declared before', (name, properties) => {
     const plug = sensors.find((one) => one.name === name)
     expect(plug && namesRead(plug, properties)).toBeUndefined()
   })

@@ -8,7 +8,7 @@ describe('pick', () => {
     ['a,gone', 'Collected', { a: 1 }],
     ['gone', 'Not Collected', {}],
     ['__proto__, constructor, toString', 'Not Collected', {}],
-  ])('%s is %s', (properties, state, data) => {
+  ])('%s returns %s', (properties, state, data) => {
     const ran = runPlug(pick, { properties: { object: { a: 1, b: 2, c: null }, properties } })
     expect(ran).toMatchObject({ state, rawData: { data } })
   })

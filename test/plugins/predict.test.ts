@@ -20,7 +20,7 @@ describe('predict', () => {
     [-1, { anomalyBelow: 0 }, 'Anomaly'],
     [-1, { anomalyBelow: 0, errorBelow: -0.5 }, 'Error'],
     [0.99, { errorAbove: 0.95 }, 'Error'],
-  ])('%j with %j is %s', async (prediction, limits, state) => {
+  ])('%j with %j returns %s', async (prediction, limits, state) => {
     expect(await run(prediction, limits)).toMatchObject({
       state,
       rawData: { score: prediction, prediction, model: 'm' },
@@ -60,7 +60,7 @@ describe('predict', () => {
     await expect(ask({})).rejects.toThrow('use a list of values')
   })
 
-  it('names which thresholds exclude each other, and that no models are available', async () => {
+  it('reports which thresholds exclude each other, and that the host has no models', async () => {
     const both = {
       model: 'm',
       features: [1],

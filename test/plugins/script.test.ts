@@ -48,7 +48,7 @@ describe('script', () => {
     expect(ran.rawData?.['error']).toContain(reason)
   })
 
-  /** What would end a text or a statement if it were pasted. */
+  /** Characters that would end a text or a statement if they were pasted. */
   const HOSTILE = [
     '"; throw 1; "',
     "'; throw 1; '",
@@ -111,11 +111,11 @@ describe('script', () => {
     ['const p = Promise.resolve(1).then(() => 2).then(() => send(null, { late: 1 })); Promise.resolve()', { late: 1 }],
     ['const a = await Promise.resolve(5); ({ a })', { a: 5 }],
     ['if (options.now > 5000) return { a: 1 }; ({ a: 2 })', { a: 2 }],
-  ])('uses the value of the last statement: %s returns %j', async (source, rawData) => {
+  ])('returns the value of the last statement: %s returns %j', async (source, rawData) => {
     expect(await run(source)).toMatchObject({ state: 'Success', rawData })
   })
 
-  it('returns the reason why the promise at its end failed', async () => {
+  it('reports the rejection of the promise that is its last value', async () => {
     const { rawData } = await run('async function execute() { throw new Error("no luck") }\nexecute()')
     expect(rawData?.['error']).toContain('no luck')
   })
@@ -124,7 +124,7 @@ describe('script', () => {
     expect((await run('return { a: 20 in [20], b: 0 in [20] }')).rawData).toEqual({ a: false, b: true })
   })
 
-  it('returns at once when the sandbox is loaded', async () => {
+  it('returns synchronously when the sandbox is loaded', async () => {
     const mine = createScript(new Sandbox())
     const call = { properties: { script: 'return { v: ${streamdata.t} }' }, message: { t: 1 } }
     expect(() => runPlug(mine, call)).toThrow('answered with a promise')
@@ -140,7 +140,7 @@ describe('script', () => {
       options.internalState = memory
       return { count: memory.count }`
 
-    it('is the content of options.internalState at the end', async () => {
+    it('is the value of options.internalState at the end', async () => {
       const first = await run(COUNT)
       expect(first).toMatchObject({ rawData: { count: 1 }, internalState: { count: 1 } })
       const second = await run(COUNT, { internalState: first.internalState })
@@ -155,7 +155,7 @@ describe('script', () => {
       ['options.internalState = null; return {}', { n: 1 }, null],
       ['delete options.internalState; return {}', { n: 1 }, null],
       ['return {}', undefined, undefined],
-    ])('after %s with %j before is %j', async (source, internalState, after) => {
+    ])('after %s with previous memory %j is %j', async (source, internalState, after) => {
       expect((await run(source, { internalState })).internalState).toEqual(after)
     })
 
@@ -163,7 +163,7 @@ describe('script', () => {
       ['options.internalState = { n: 2 }; throw new Error("no luck")'],
       ['options.internalState = { n: 2 }; return 5'],
       ['options.internalState = { n: 2 }; send("refused")'],
-    ])('stays as it was when the run returns Error: %s', async (source) => {
+    ])('is unchanged when the run returns Error: %s', async (source) => {
       const ran = await run(source, { internalState: { n: 1 } })
       expect([ran.state, ran.internalState]).toEqual(['Error', undefined])
     })
@@ -210,7 +210,7 @@ describe('script', () => {
     ['return { v: () => 1 }', 'result.v, which is a function'],
     ['return { v: [undefined] }', 'result.v[0], which is undefined'],
     ['const v = { n: [] }; v.n.push(v); return { v }', 'result.v.n[0], which leads back to result.v'],
-  ])('rejects what JSON would change: %s: %s', async (source, reason) => {
+  ])('rejects values that JSON would change: %s: %s', async (source, reason) => {
     expect((await run(source)).rawData?.['error']).toContain(reason)
   })
 
@@ -219,12 +219,12 @@ describe('script', () => {
     expect((await run(source)).rawData).toEqual({ at: '1970-01-01T00:00:00.000Z', own: {} })
   })
 
-  it('passes on the log of a failing script', async () => {
+  it('forwards the log of a failing script', async () => {
     const { log, state } = await run('console.log("before"); throw new Error("no luck")')
     expect([log, state]).toEqual([['INFO before'], 'Error'])
   })
 
-  it('passes on its log', async () => {
+  it('forwards its log', async () => {
     const { log } = await run('console.warn("hot", { t: 1 }); console.log("done"); return {}')
     expect(log).toEqual(['WARN hot {"t":1}', 'INFO done'])
   })

@@ -15,7 +15,7 @@ describe('streamingDataSensor', () => {
     [true, 1, 'Equal'],
     [false, 1, 'Below'],
     [11, 'enabled', 'Above'],
-  ])('a parameter of %j with the threshold %j is %s', (temperature, threshold, state) => {
+  ])('a parameter of %j with the threshold %j returns %s', (temperature, threshold, state) => {
     const message = { temperature, setpoint: 25, enabled: true }
     expect(runPlug(streamingDataSensor, { properties: { parameter: 'temperature', threshold }, message }).state).toBe(
       state,
@@ -41,7 +41,7 @@ describe('streamingDataSensor', () => {
       'the parameter "setpoint" is missing in the message, which has temperature',
     ],
     [
-      'text that is no number',
+      'text other than a number',
       { temperature: 'warm' },
       5,
       '"temperature" of the message must be a number, but is the text "warm"',

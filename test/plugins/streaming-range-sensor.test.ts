@@ -11,7 +11,7 @@ describe('streamingRangeSensor', () => {
     [21, 'In Range', 0],
     [19, 'In Range', -2],
     [18, 'Below', -3],
-  ])('%d is %s of 21 plus or minus 2', (temperature, state, deviation) => {
+  ])('%d returns %s for 21 plus or minus 2', (temperature, state, deviation) => {
     const ran = runPlug(streamingRangeSensor, { properties, message: { temperature } })
     expect(ran).toMatchObject({ state, rawData: { ...properties, data: temperature, deviation } })
   })

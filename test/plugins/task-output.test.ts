@@ -3,7 +3,7 @@ import { taskOutput } from '../../plugins/task-output/plug.ts'
 import { runPlug } from '../support/plug-context.ts'
 
 describe('TaskOutput', () => {
-  it('returns its values', () => {
+  it('returns its configured values', () => {
     const values = { verdict: 'ok', count: 3 }
     expect(runPlug(taskOutput, { properties: { values } })).toMatchObject({
       rawData: values,
@@ -11,7 +11,7 @@ describe('TaskOutput', () => {
     })
   })
 
-  it('takes JSON text', () => {
+  it('accepts JSON text', () => {
     expect(runPlug(taskOutput, { properties: { values: '{"a":1}' } }).rawData).toEqual({ a: 1 })
   })
 })

@@ -19,7 +19,7 @@ describe('throttle', () => {
     expect(ran).toMatchObject({ state, rawData: { lastInvocation } })
   })
 
-  it('keeps the duration between two triggers, at any times', () => {
+  it('keeps the duration between two triggers, at any message times', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(minutes(60))), (times) => {
         let internalState: unknown
@@ -45,7 +45,7 @@ describe('throttle', () => {
     expect(checkPlug(throttle, { duration })).toHaveLength(count)
   })
 
-  it('fails when a late duration is invalid', () => {
+  it('fails when a duration resolved at run time is invalid', () => {
     expect(() => runPlug(throttle, { properties: { duration: 'soon' }, internalState: 0, now: 1 })).toThrow(
       expect.objectContaining({ code: 'PLUG_FAILED', message: expect.stringContaining('"soon"') as string }),
     )

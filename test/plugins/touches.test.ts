@@ -1,4 +1,4 @@
-/** What the built-in plugs say that their calls touch: calls of one task on one thing are made in their order. */
+/** Tests the targets that built-in plugs declare: calls of one task on one target run in order. */
 import { describe, expect, it } from 'vitest'
 import { createComposite } from '../../plugins/composite/plug.ts'
 import { createBuiltins } from '../../plugins/index.ts'
@@ -10,7 +10,7 @@ import type { Plug, TouchContext } from '../../src/core/plug/plug.ts'
 const plugs = createBuiltins()
 const acting = plugs.filter(({ acts }) => acts !== false)
 
-/** Calls of these are in order with those of their own node alone, because: */
+/** Reasons why calls of these plugs are ordered only by their own node. */
 const NODE_ALONE: Readonly<Record<string, string>> = {
   'sensor callURL': 'whether two addresses are one thing is known at the other end alone',
   'actuator callURL': 'whether two addresses are one thing is known at the other end alone',
@@ -37,13 +37,13 @@ function meet(one: readonly string[], other: readonly string[]): boolean {
 
 describe('targets of acting plugs', () => {
   it.each(acting.map((plug) => [nameOf(plug), plug] as const))(
-    'is declared by %s, unless there is a reason',
+    'are declared by %s, unless it has a listed reason',
     (name, plug) => {
       expect(plug.touches === undefined).toBe(name in NODE_ALONE)
     },
   )
 
-  it.each(['sensor', 'actuator'] as const)('as %s is the alarm by its source and type', (kind) => {
+  it.each(['sensor', 'actuator'] as const)('of a %s are the alarm, by its source and type', (kind) => {
     const type = 'HEAT'
     for (const name of ['createAlarm', 'clearAlarm']) {
       expect(touches(kind, name, { type })).toContain('alarm:boiler-1/HEAT')
@@ -52,7 +52,7 @@ describe('targets of acting plugs', () => {
     }
   })
 
-  it.each(['sensor', 'actuator'] as const)('as %s is the resource', (kind) => {
+  it.each(['sensor', 'actuator'] as const)('of a %s are the resource', (kind) => {
     for (const [name, properties] of [
       ['storeMessage', { payload: {} }],
       ['forwardMessage', { payload: {} }],
@@ -64,20 +64,20 @@ describe('targets of acting plugs', () => {
     }
   })
 
-  it('differs for alarms of other types, other sources and for resources', () => {
+  it('differ for alarms of other types or sources, and for resources', () => {
     const heat = touches('actuator', 'createAlarm', { type: 'HEAT' })
     expect(meet(heat, touches('actuator', 'createAlarm', { type: 'COLD' }))).toBe(false)
     expect(meet(heat, touches('actuator', 'clearAlarm', { type: 'HEAT', resource: 'boiler-2' }))).toBe(false)
     expect(meet(heat, touches('actuator', 'storeMessage', { payload: {} }))).toBe(false)
   })
 
-  it('is the same for alarms of one key, whatever their types', () => {
+  it('overlap for alarms with one deduplication key, of any types', () => {
     const keyed = (type: string) => touches('actuator', 'createAlarm', { type, properties: { dedupKey: 'k' } })
     expect(meet(keyed('HEAT'), keyed('COLD'))).toBe(true)
     expect(meet(keyed('HEAT'), touches('actuator', 'clearAlarm', { type: 'HEAT' }))).toBe(true)
   })
 
-  it('is every alarm for a change by id, which does not name source and type', () => {
+  it('are every alarm for a change by id, which does not name source and type', () => {
     const update = touches('actuator', 'updateAlarm', { alarmId: 'a' })
     for (let i = 0; i < 200; i++) {
       expect(meet(update, touches('sensor', 'createAlarm', { type: `type-${i}` }))).toBe(true)
@@ -86,14 +86,14 @@ describe('targets of acting plugs', () => {
     expect(meet(update, touches('actuator', 'storeMessage', { payload: {} }))).toBe(false)
   })
 
-  it.each(['$', '$other', '${broken'])('is every resource for %s, which only the call can resolve', (resource) => {
+  it.each(['$', '$other', '${broken'])('are every resource for %s, which only the call can resolve', (resource) => {
     const unknown = touches('actuator', 'storeMessage', { payload: {}, resource })
     for (let i = 0; i < 200; i++) {
       expect(meet(unknown, touches('actuator', 'updateMetadata', { metadata: {}, resource: `r${i}` }))).toBe(true)
     }
   })
 
-  it('is every resource when neither node nor task has one', () => {
+  it('are every resource when neither node nor task has a resource', () => {
     const nowhere = touches('actuator', 'storeMessage', { payload: {} }, from())
     expect(meet(nowhere, touches('actuator', 'storeMessage', { payload: {} }))).toBe(true)
   })
@@ -116,7 +116,7 @@ describe('targets of composite', () => {
     expect(things).not.toContain('resource:unusable')
   })
 
-  it('is the sensor itself if that does not declare targets', () => {
+  it('are the sensor itself if its item does not declare targets', () => {
     expect(of('silent', [{}, {}])).toEqual(['composite:silent'])
     expect(of('nope', [{}])).toEqual([])
   })

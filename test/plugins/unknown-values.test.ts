@@ -1,4 +1,4 @@
-/** Every built-in sensor over values that are no numbers: none is taken for 0, and languages and plugs agree. */
+/** Tests every built-in sensor with values that are not numbers: none counts as 0, and languages and plugs agree. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
@@ -9,7 +9,7 @@ import { isEqual, isKnown, numberIn, ofData } from '../../src/kernel/values.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { runPlugLater } from '../support/plug-context.ts'
 
-/** What a rule may find where it asks for a number, each with the number that it is. */
+/** Values of a message where a rule requires a number, each with its number. */
 const VALUES: readonly (readonly [name: string, value: unknown, number: number | undefined])[] = [
   ['absent', undefined, undefined],
   ['null', null, undefined],
@@ -30,7 +30,7 @@ const VALUES: readonly (readonly [name: string, value: unknown, number: number |
   ['0', 0, 0],
 ]
 
-/** How each sensor that asks for a number is told to ask for `v`. */
+/** Properties with which each sensor that requires a number reads `v`. */
 const ASKING: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   changedBy: [
     { value: 'v', by: 1 },
@@ -78,10 +78,10 @@ const ASKING: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   helloWorld: [{ reading: 'v' }],
 }
 
-/** Those that count booleans, as the platform does. */
+/** Sensors that count booleans, as on the platform. */
 const COUNTS_TRUTHS = new Set(['streamingDataSensor'])
 
-/** Sensors that ask for no number by a name or a value: a new one has to be put here or into ASKING. */
+/** Sensors that require no number by name or value: list a new sensor here or in ASKING. */
 const OTHERS = new Set(
   builtins
     .filter(({ kind }) => kind === 'sensor')
@@ -109,7 +109,7 @@ describe('a value that is not a number', () => {
     return all.map((properties) => [`${name} ${JSON.stringify(properties)}`, plug, properties] as const)
   })
 
-  it.each(cases)('is not accepted by %s', async (_, plug, properties) => {
+  it.each(cases)('is rejected by %s', async (_, plug, properties) => {
     for (const [name, value, number] of VALUES) {
       const counted = typeof value === 'boolean' && COUNTS_TRUTHS.has(plug.name) ? Number(value) : number
       const state = await stateOf(plug, properties, value).catch(() => undefined)

@@ -6,7 +6,7 @@ import { sampleAlarms } from '../support/sample-alarms.ts'
 const cause = { task: 'task-1', node: 'node-1', effect: 'task-1/1/1/0', hops: 1 }
 
 describe('updateAlarm', () => {
-  it.each([0, 1])('changes the given fields, as sensor and as actuator (%i)', async (which) => {
+  it.each([0, 1])('changes only the specified fields, as sensor and as actuator (%i)', async (which) => {
     const alarms = sampleAlarms()
     const plug = updateAlarmPlugs(alarms)[which]
     if (!plug) throw new Error('updateAlarm is a sensor and an actuator')
@@ -40,13 +40,13 @@ describe('updateAlarm', () => {
   it.each([
     ['node', { nodeResource: 'pump-1', taskResource: 'house' }, 'pump-1'],
     ['task', { taskResource: 'house' }, 'house'],
-  ])('requests the resource of the %s when none is named', async (_, around, source) => {
+  ])('uses the resource of the %s when none is specified', async (_, around, source) => {
     const { asked, sensor } = open([{ id: 'alarm-7' }])
     await runPlugLater(sensor, { properties: { type: 'HEAT', status: 'ACKNOWLEDGED' }, ...around })
     expect(asked[0]).toMatchObject(['find', { source }])
   })
 
-  it('is Error when no alarm is open, except to clear one', async () => {
+  it('returns Error when no alarm is open, except to clear one', async () => {
     const { asked, sensor } = open([])
     const call = (status: string) =>
       runPlugLater(sensor, { properties: { type: 'HEAT', resource: 'boiler-1', status } })
@@ -58,7 +58,7 @@ describe('updateAlarm', () => {
     expect(asked.every(([what]) => what === 'find')).toBe(true)
   })
 
-  it('needs an id or a type; an id is enough', async () => {
+  it('requires an id or a type; an id is sufficient', async () => {
     const { asked, sensor } = open([])
     expect((await runPlugLater(sensor, { properties: { status: 'CLEARED' } })).rawData).toEqual({
       error: 'alarmId and type are both missing; set one of them',
@@ -67,7 +67,7 @@ describe('updateAlarm', () => {
     expect(asked).toEqual([['update', 'alarm-9', { status: 'CLEARED' }, cause]])
   })
 
-  it('without a change is Error', async () => {
+  it('returns Error without a change', async () => {
     const [sensor] = updateAlarmPlugs(sampleAlarms())
     if (!sensor) throw new Error('no sensor')
     expect(await runPlugLater(sensor, { properties: { alarmId: 'alarm-9' } })).toMatchObject({

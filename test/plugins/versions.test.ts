@@ -1,6 +1,6 @@
 /**
- * Rules of this kind of platform name versions that are not ours, and older rules name older ones of ours: those of them
- * that built-ins stand for run.
+ * Tests that rules that name versions of other platforms, or older versions of ours, run with the built-ins that
+ * replace these.
  */
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../plugins/index.ts'
@@ -13,7 +13,10 @@ import { validateRule } from '../../src/core/rule/validate.ts'
 import { createEngine, VirtualClock } from '../../src/index.ts'
 import { plugServices } from '../support/plug-services.ts'
 
-/** Ours of before. A rule that names one runs with a note, which says what it runs with: a stored task is never refused. */
+/**
+ * Our older versions. A rule that names one runs with a note about the version that replaces it: a stored task is never
+ * rejected.
+ */
 const EARLIER: readonly (readonly [string, string])[] = [
   ['Function', '1.0.0'],
   ['changedBy', '1.0.0'],
@@ -76,7 +79,7 @@ const versionsTold = (issues: readonly Issue[]) =>
   issues.flatMap(({ severity, type, details }) => (type === 'VERSION' ? [[severity, details?.['runs']]] : []))
 
 describe('an older version in rules', () => {
-  it('is replaced for each of them', () => {
+  it('has a case for each plug', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(new Set(NAMED.map(([name]) => name)).size)
   })
 
@@ -103,7 +106,7 @@ describe('an older version in rules', () => {
     await engine.close()
   })
 
-  it.each(cases)('$kind $name:$version is not that of the plug itself', ({ version, plug }) => {
+  it.each(cases)('$kind $name:$version differs from the current version of the plug', ({ version, plug }) => {
     expect(version).not.toBe(plug.version)
   })
 })

@@ -36,7 +36,7 @@ describe('windowStats', () => {
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([1, 3, 6, 12])
   })
 
-  it('adds nothing on a run without a new value, drops old numbers and reports its statistics', () => {
+  it('ignores a run without a new value, but drops old numbers and reports its statistics', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 40 }, now: 1000 })
     const carried = { properties, internalState, message: { v: 40 }, messageTime: 1000 }
@@ -65,10 +65,10 @@ describe('windowStats', () => {
   })
 
   it.each<[string, string | undefined, readonly (number | string | undefined)[], number[], number]>([
-    ['numbers count where their messages say', undefined, [1000, 9000, 4000, 12_000], [1, 3, 7, 14], 0],
-    ['what is beyond the window is late', undefined, [20_000, 9000, 10_000, 10_001], [1, 1, 1, 9], 2],
-    ['without lateness whatever is older', '0s', [1000, 9000, 8999, 9000], [1, 3, 3, 11], 1],
-    ['and with some what is older than that', 'PT5S', [1000, 9000, 4000, 3999], [1, 3, 7, 7], 1],
+    ['numbers count at the times of their messages', undefined, [1000, 9000, 4000, 12_000], [1, 3, 7, 14], 0],
+    ['numbers beyond the window are late', undefined, [20_000, 9000, 10_000, 10_001], [1, 1, 1, 9], 2],
+    ['with a lateness of 0s, all older numbers are late', '0s', [1000, 9000, 8999, 9000], [1, 3, 3, 11], 1],
+    ['with a lateness, numbers older than that are late', 'PT5S', [1000, 9000, 4000, 3999], [1, 3, 7, 7], 1],
     ['text is read as ISO 8601', undefined, ['1970-01-01T00:00:09Z', 8000, 'soon', undefined], [1, 3, 4, 12], 0],
     ['the future counts as now', undefined, [9e15, 100_000, '2100-01-01', 100_000], [1, 3, 7, 15], 0],
   ])('by the time of the message: %s', (_, lateness, timestamps, sums, late) => {
@@ -86,7 +86,7 @@ describe('windowStats', () => {
     expect(ran.map(({ rawData }) => rawData?.['value'])).toEqual([3, 6, 3, 5])
   })
 
-  it('continues a memory whose numbers had their time of arrival', () => {
+  it('continues a memory whose numbers were stored by arrival time', () => {
     const properties = { value: 'v', duration: '10s', statistic: 'sum' }
     const { internalState } = runPlug(windowStats, { properties, message: { v: 1 }, now: 5000 })
     const { window, tree } = internalState as Record<string, unknown>

@@ -15,7 +15,7 @@ export interface Program {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Returns the program, or why it cannot be had. */
+/** Returns the program, or why it is unavailable. */
 export function findMosquitto(): Program | string {
   for (const path of ['/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto', '/opt/homebrew/sbin/mosquitto']) {
     if (existsSync(path)) return { path, env: process.env }

@@ -8,7 +8,7 @@ export function describeWithMosquitto(title: string, define: () => void): void {
     const { error } = spawnSync('mosquitto_pub', ['--help'], { stdio: 'ignore' })
     if (error === undefined) return define()
     const needed = 'mosquitto_pub is not installed; on Debian: apt-get install mosquitto-clients'
-    // oxlint-disable-next-line vitest/expect-expect -- it only says why the others are left out
+    // oxlint-disable-next-line vitest/expect-expect -- it only reports why the others are skipped
     it('needs mosquitto', ({ skip }) => skip(needed))
   })
 }

@@ -30,7 +30,7 @@ export function describeWithPostgres(title: string, define: (start: () => Promis
     if (binaries !== undefined) return define(() => startPostgres(binaries))
     const reason = `PostgreSQL ${OLDEST_MAJOR} or later (initdb) is not installed: apt-get install -y --no-install-recommends postgresql`
     process.stderr.write(`\n*** NOT TESTED: ${title}. ${reason}\n\n`)
-    // oxlint-disable-next-line vitest/expect-expect -- it only says why the others are left out
+    // oxlint-disable-next-line vitest/expect-expect -- it only reports why the others are skipped
     it('needs PostgreSQL', ({ skip }) => {
       skip(reason)
     })

@@ -35,7 +35,7 @@ const options: CheckOptions = {
 const holds = () => true
 
 describe('the report of a check', () => {
-  it('counts cases, firings, states, rows, and what was held back', async () => {
+  it('counts cases, firings, states, rows, and withheld firings', async () => {
     const printed: string[] = []
     const report = await checkRule(rule, holds, { ...options, print: (text) => void printed.push(text) })
     expect(report).toMatchObject({ cases: 40, seed: 1, neverMet: [] })
@@ -48,7 +48,7 @@ describe('the report of a check', () => {
     expect(printed[0]).toMatch(/^ {2}alarm {2}fired \d+ times, in \d+ % of the cases$/m)
   })
 
-  it('reports what was never met, and fails when cover wants it', async () => {
+  it('lists what no case reached, and fails if `cover` requires it', async () => {
     const cold = { ...options, metrics: { t: readings(60, 89), on: fc.boolean() } }
     const report = await checkRule(rule, holds, { ...cold, cover: false })
     expect(report.neverMet).toEqual(
@@ -66,7 +66,7 @@ describe('the report of a check', () => {
     )
   })
 
-  it('fails for a property that says nothing', async () => {
+  it('fails for a property that asserts nothing', async () => {
     const never5 = sometimes(inState('hot', 'Above'))
     const cold = { ...options, metrics: { t: readings(60, 89), on: fc.boolean() } }
     await expect(checkRule(rule, never5, cold)).rejects.toThrow('"hot is Above" was true in none of 40 cases')
@@ -76,12 +76,12 @@ describe('the report of a check', () => {
   })
 })
 
-describe('a check that is wrong itself', () => {
+describe('an invalid check', () => {
   it.each<[string, Parameters<typeof checkRule>[1], Partial<CheckOptions>]>([
     ['a condition', never(fires('alrm')), {}],
     ['a function', (run) => run.firings('alrm').length === 0, {}],
     ['cover', holds, { cover: { fired: { alrm: 1 } } }],
-  ])('names a label that does not exist: in %s', async (_, property, more) => {
+  ])('reports an unknown label: in %s', async (_, property, more) => {
     const check = checkRule(rule, property, { ...options, ...more })
     await expect(check).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -89,13 +89,13 @@ describe('a check that is wrong itself', () => {
     })
   })
 
-  it('names a state that is asked of a label that does not exist', async () => {
+  it('reports a state of an unknown label', async () => {
     const check = checkRule(rule, ({ moments }) => moments.every((moment) => moment.state('hott') === null), options)
     await expect(check).rejects.toThrow('the rule has no sensor or gate "hott"; did you mean "hot"?')
   })
 })
 
-describe('plugs that fail', () => {
+describe('failing plugs', () => {
   const fragile = sensorPlug('fragile', ['Fine'], {
     execute(context) {
       if (context.streamValue('t') === 120) throw new Error('too hot for me')
@@ -110,7 +110,7 @@ describe('plugs that fail', () => {
   }
   const more = { ...options, plugs: [...builtins, fragile] }
 
-  it('fail the check, unless they are allowed to', async () => {
+  it('fail the check, unless allowed', async () => {
     await expect(checkRule(breaks, holds, more)).rejects.toThrow(
       /hot failed at .*: too hot for me; allow it with allowErrors/,
     )
@@ -119,7 +119,7 @@ describe('plugs that fail', () => {
     expect(report.failed['hot']).toMatchObject({ first: 'too hot for me' })
   })
 
-  it('may fail at values that the stream has spoilt', async () => {
+  it('may fail at values that the stream disturbed', async () => {
     const report = await checkRule(rule, holds, { ...options, disturbances: ['nan', 'missing'] })
     expect(report.failed['hot']?.count).toBeGreaterThan(0)
   })
@@ -132,7 +132,7 @@ describe('variables and metadata of a case', () => {
     relations: [],
     triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
   }
-  it('are drawn, and reported when they fail', async () => {
+  it('are generated, and reported on failure', async () => {
     const variables = { limit: fc.integer({ min: 70, max: 110 }) }
     const seen = new Set<unknown>()
     await checkRule(limited, (run) => void seen.add(run.variables?.['limit']), { ...options, variables })

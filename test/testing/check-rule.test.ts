@@ -46,7 +46,7 @@ async function failureOf(property: PropertyLike, more: Partial<CheckOptions> = {
 }
 
 describe('checkRule', () => {
-  it('is content with a rule that keeps its properties', async () => {
+  it('accepts a rule that satisfies its properties', async () => {
     const hour = { within: '1h', node: 'alarm' }
     const all = [
       coolDownRespected(),
@@ -59,7 +59,7 @@ describe('checkRule', () => {
     await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 25 })
   })
 
-  it('throws the smallest case as text: what is wrong, what was sent, what fired', async () => {
+  it('throws the smallest counterexample as text: the violation, the messages, the firings', async () => {
     const { code, message, failing } = await failureOf(neverMoreThan(1, { within: '1h' }), {
       disturbances: [],
       every: '10m',
@@ -79,7 +79,7 @@ describe('checkRule', () => {
     expect(lines.at(-1)).toMatch(/^to repeat this case: \{ seed: 1, path: '\d+' \}$/)
   })
 
-  it('finds the case again by its seed and path', async () => {
+  it('replays a case by its seed and path', async () => {
     const property = neverMoreThan(1, { within: '1h' })
     const first = await failureOf(property)
     const path = /path: '(\d+)'/.exec(first.message)?.[1] ?? ''
@@ -102,11 +102,11 @@ describe('checkRule', () => {
       ({ moments }) => moments.every((m) => !(Number(m.latest('boiler')?.['t']) > 100)),
       'returned false',
     ],
-  ])('takes %s for a no', async (_, property, text) => {
+  ])('treats %s as a violation', async (_, property, text) => {
     expect((await failureOf(property)).message).toContain(text)
   })
 
-  it('reports after which messages the process is killed when that is what matters', async () => {
+  it('reports the crash points of a case if they matter', async () => {
     const forgetful = sensorPlug('forgetful', ['New', 'Old'], (context) =>
       seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
     )
@@ -117,7 +117,7 @@ describe('checkRule', () => {
     expect(message).toMatch(/^the process is killed after message \d+/m)
   })
 
-  it('runs rules of random shape, and shows the one that fails', async () => {
+  it('runs random rules, and shows a failing one', async () => {
     const rules = randomRules({ plugs: builtins.filter(({ name }) => ['streamingDataSensor', 'log'].includes(name)) })
     const all = [coolDownRespected(), noFiringWithoutCause(), restartChangesNothing()]
     const more = { ...options, metrics: { temperature: readings(0, 50) } }
@@ -127,13 +127,13 @@ describe('checkRule', () => {
     )
   })
 
-  it('takes streams of your own', async () => {
+  it("accepts the caller's own streams", async () => {
     const messages = fc.constant([{ resource: 'boiler', timestamp: 5, t: 100 }])
     const { failing } = await failureOf((run) => run.firings().length === 0, { messages })
     expect(failing.messages).toEqual([{ resource: 'boiler', timestamp: 5, t: 100 }])
   })
 
-  it('throws what is wrong with the rule, not a case', async () => {
+  it('throws the problems of an invalid rule, not a case', async () => {
     const broken: Rule = { ...rule, triggers: [{ sourceLabel: 'hto', destinationLabel: 'alarm' }] }
     await expect(checkRule(broken, coolDownRespected(), options)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
@@ -145,18 +145,18 @@ describe('checkRule', () => {
       '"x" is not a valid duration',
     ],
     ['a tail below nothing', { tail: -1 }, 'the tail is -1; use a duration such as 1h'],
-  ])('refuses %s', async (_, more, text) => {
+  ])('rejects %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
   })
 
-  it('asks what the devices send when that is not set', async () => {
+  it('requests the values of devices if they are not set', async () => {
     await expect(checkRule(rule, coolDownRespected(), { plugs: builtins })).rejects.toThrow(
       'set metrics: { temperature: readings(60, 120) }, or messages',
     )
   })
 })
 
-describe('plugs that take their time', () => {
+describe('slow plugs', () => {
   const asks: Rule = {
     sensors: [{ label: 'asked', name: 'ask', resource: '$' }],
     actuators: [{ label: 'alarm', name: 'log', properties: { message: 'high' } }],
@@ -171,7 +171,7 @@ describe('plugs that take their time', () => {
       },
     })
 
-  it('are waited for in several cases at once, and in no more than the limit', async () => {
+  it('are awaited in several cases concurrently, up to the limit', async () => {
     const waiting = new Set<() => void>()
     let most = 0
     let isOpen = false
@@ -190,7 +190,7 @@ describe('plugs that take their time', () => {
     await expect(checkRule(rule, deterministic(), { ...options, concurrency: 0 })).rejects.toThrow('concurrency is 0')
   })
 
-  it('change nothing about what is found, and reported', async () => {
+  it('do not change the result and the report', async () => {
     const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
     const few: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 6
     const told = async (concurrency: number, answer: () => Promise<void>) =>
@@ -202,7 +202,7 @@ describe('plugs that take their time', () => {
   })
 })
 
-describe('a written case', () => {
+describe('a saved case', () => {
   const property: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 3
   /** One message of each kind that is difficult to record. */
   const messages = fc.constant([

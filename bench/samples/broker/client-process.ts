@@ -10,15 +10,15 @@ export interface ClientProcess {
 }
 
 /** `file`: in this folder. Its output goes to that of this process. */
-export function startClient(file: string, given: readonly number[]): ClientProcess {
-  const args = [join(import.meta.dirname, file), ...given.map(String)]
+export function startClient(file: string, clientArguments: readonly number[]): ClientProcess {
+  const args = [join(import.meta.dirname, file), ...clientArguments.map(String)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   const gone = once(child, 'exit')
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
   return {
     async until(done) {
       await until(() => done() || hasEnded())
-      if (!done()) throw new Error(`${file} ended before all was measured`)
+      if (!done()) throw new Error(`${file} ended before its measurements were complete`)
     },
     async stop() {
       child.kill()

@@ -31,7 +31,7 @@ export function fanOutSample({ subscribers }: { subscribers: number }): Promise<
     const args = [port, subscribers].map(String)
     const reported = async (wanted: ReadersReport): Promise<void> => {
       const [report] = (await once(readers, 'message')) as [ReadersReport]
-      if (report !== wanted) throw new Error(`readers said ${report}, not ${wanted}`)
+      if (report !== wanted) throw new Error(`readers reported ${report} instead of ${wanted}`)
     }
     const readers = fork(join(import.meta.dirname, 'event-readers.ts'), args)
     try {

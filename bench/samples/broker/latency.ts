@@ -106,8 +106,8 @@ async function mostPerSecond({ server }: FastifyInstance, port: number): Promise
   let posts = 0
   const count = (): void => void posts++
   server.on('request', count)
-  const given: PostClientArguments = [port, CONNECTIONS, 1, 0]
-  const client = startClient('post-client.ts', given)
+  const clientArguments: PostClientArguments = [port, CONNECTIONS, 1, 0]
+  const client = startClient('post-client.ts', clientArguments)
   try {
     await client.until(() => posts >= FIRST_POSTS)
     const [first, began] = [posts, performance.now()]
@@ -119,9 +119,9 @@ async function mostPerSecond({ server }: FastifyInstance, port: number): Promise
   }
 }
 
-async function paced(given: PacedClientArguments, calls: NotedCalls): Promise<void> {
-  const [, , perSecond, count] = given
-  const client = startClient('paced-client.ts', given)
+async function paced(clientArguments: PacedClientArguments, calls: NotedCalls): Promise<void> {
+  const [, , perSecond, count] = clientArguments
+  const client = startClient('paced-client.ts', clientArguments)
   const latest = performance.now() + (count * 1_000) / perSecond + PATIENCE
   try {
     await client.until(() => calls.calls === count || performance.now() > latest)

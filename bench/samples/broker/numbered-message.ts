@@ -20,8 +20,8 @@ export function numberOf(temperature: unknown): number | undefined {
 export function headerOf(
   headers: Readonly<Record<string, unknown>>,
 ): { readonly n: number; readonly sent: number } | undefined {
-  const given = headers[HEADER]
-  if (typeof given !== 'string') return undefined
-  const [n = Number.NaN, sent = Number.NaN] = given.split(' ').map(Number)
+  const header = headers[HEADER]
+  if (typeof header !== 'string') return undefined
+  const [n = Number.NaN, sent = Number.NaN] = header.split(' ').map(Number)
   return { n, sent }
 }

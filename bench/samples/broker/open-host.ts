@@ -10,8 +10,8 @@ const PAIR = `Basic ${Buffer.from('bench:bench').toString('base64')}`
 
 export async function openHost(folder: string, services = SERVICES): Promise<FastifyInstance> {
   keepHeapSteady()
-  const given = { data: folder, empty: true, rateLimit: 0, key: 'bench', secret: 'bench' }
-  const composed = await compose(readConfig(given, {}, [...services.keys()]), { services, hashCost: 2 })
+  const options = { data: folder, empty: true, rateLimit: 0, key: 'bench', secret: 'bench' }
+  const composed = await compose(readConfig(options, {}, [...services.keys()]), { services, hashCost: 2 })
   await composed.keyPairs.add({ key: 'bench', secret: 'bench', tenant: 'default' })
   return createApp({ ...composed, log: { level: 'error', stream: process.stderr } })
 }

@@ -50,8 +50,8 @@ async function driven(app: FastifyInstance, points: number, isKeyed: boolean): P
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const given: PostClientArguments = [port, CONNECTIONS, points, Number(isKeyed)]
-  const client = startClient('post-client.ts', given)
+  const clientArguments: PostClientArguments = [port, CONNECTIONS, points, Number(isKeyed)]
+  const client = startClient('post-client.ts', clientArguments)
   try {
     await client.until(() => posts >= (points === 1 ? FIRST_POSTS : FIRST_ARRAYS))
     return await measured(() => posts)

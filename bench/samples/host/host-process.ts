@@ -31,14 +31,14 @@ export async function startHostProcess(folder: string, more: readonly string[] =
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   )
   const gone = once(child, 'close')
-  let said = ''
+  let output = ''
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      const found = /listening on http:\/\/[^:]+:(\d+)/.exec(said)?.[1]
+      output += text
+      const found = /listening on http:\/\/[^:]+:(\d+)/.exec(output)?.[1]
       if (found !== undefined) resolve(Number(found))
     })
-    void gone.then(() => reject(new Error(`the host ended before it was ready: ${said}`)))
+    void gone.then(() => reject(new Error(`the host ended before it was ready: ${output}`)))
   })
   const readyMs = performance.now() - started
   // a token avoids the deliberately slow check of a secret once a minute

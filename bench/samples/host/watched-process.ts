@@ -24,8 +24,8 @@ new PerformanceObserver((list) => {
 }).observe({ entryTypes: ['gc'] })
 let last = performance.eventLoopUtilization()
 
-process.on('message', (asked) => {
-  if (asked === 'collect') globalThis.gc?.()
+process.on('message', (command) => {
+  if (command === 'collect') globalThis.gc?.()
   const now = performance.eventLoopUtilization()
   const { heapUsed, rss } = process.memoryUsage()
   const { user, system } = process.cpuUsage(cpu)
@@ -44,6 +44,6 @@ process.on('message', (asked) => {
   cpu = process.cpuUsage()
   process.send?.(figures)
 })
-// the parent is gone
+// the parent process has ended
 process.on('disconnect', () => process.exit(1))
 process.channel?.unref()

@@ -1,4 +1,6 @@
-/** Provides what a call may read that begins before its turn: its message and properties; all else may still change. */
+/**
+ * Provides the data that a call may read before its turn: its message and properties; everything else may still change.
+ */
 import { AppError } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
 import type { PlugLog } from '../plug/plug.ts'

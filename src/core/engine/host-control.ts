@@ -1,4 +1,4 @@
-/** Defines what a host that stores tasks itself passes to the engine. */
+/** Defines the options of a host that stores tasks itself. */
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
 import type { Preparer } from './prepare.ts'

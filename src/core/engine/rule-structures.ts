@@ -126,7 +126,7 @@ function isSameList(a: readonly unknown[] | undefined, b: readonly unknown[] | u
   return a.length === b.length && (a.length === 0 || JSON.stringify(a) === JSON.stringify(b))
 }
 
-/** Returns what rules must share to be worth comparing; undefined for input that is not a plain rule. */
+/** Returns the part that rules must share to be worth comparing; undefined for input that is not a plain rule. */
 function keyOf(input: unknown): string | undefined {
   if (!isPlainObject(input)) return undefined
   for (const key of Object.keys(input)) if (!KEYS.has(key)) return undefined

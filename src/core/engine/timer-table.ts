@@ -14,7 +14,7 @@ export interface TimerOwner {
   /** order among owners; unique per owner */
   readonly order: number
   firstTimer: number
-  /** Returns when the thing is really due: later if it was requested again, Infinity if it was forgotten. */
+  /** Returns the real due time of the entry: later if it was requested again, Infinity if it was removed. */
   dueAt(kind: TimerKind, key: number): number
   fire(kind: TimerKind, key: number, now: number): void
 }

@@ -1,7 +1,7 @@
 /** Describes the downtime of the host to plugs, and computes its effect on waits. */
 
 /**
- * Says what a downtime does to a wait. `restart`: the wait begins again when the host starts; `continue`: the downtime
+ * Effect of a downtime on a wait. `restart`: the wait begins again when the host starts; `continue`: the downtime
  * counts; `confirm`: the sensor shows nothing until its next run.
  */
 export type DowntimePolicy = 'restart' | 'continue' | 'confirm'

@@ -11,8 +11,8 @@ export type FieldType =
   'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'json' | 'any'
 
 /**
- * Says how a property's text is interpreted. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON
- * Logic, an expression or a script, passed unresolved.
+ * Interpretation of a property's text. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON Logic,
+ * an expression or a script, passed unresolved.
  */
 export interface FieldFormat {
   type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template' | 'logic'

@@ -7,7 +7,7 @@
  */
 import type { Issue } from '#kernel'
 
-/** Says what caused a request. Services store it, so that chains of rules can be shown and stopped. */
+/** Cause of a request. Services store it, so that chains of rules can be shown and stopped. */
 export interface Cause {
   readonly task: string
   readonly node: string

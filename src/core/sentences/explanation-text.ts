@@ -6,15 +6,15 @@ import { REASONS } from './reasons.ts'
 import { type ChainStep, conditionText, stateSteps, type TimeText, valuesText, whySteps } from './why-text.ts'
 
 export interface ExplanationText {
-  /** what the node did or is, and because of what; ends in a full stop like all sentences here */
+  /** the node's action or state, and its cause; ends in a full stop like all sentences here */
   sentence: string
   /** the steps from the data to the firing, or to the state of a sensor or gate */
   chain: ChainStep[]
   /** the triggers that do not fire now, with their reasons */
   whyNot: WhyNotText[]
-  /** of a gate: what each state needs that it does not have */
+  /** of a gate: the requirements of each state that it does not have */
   others?: { state: string; needs: string }[]
-  /** what else to know: inputs that wait, sensors that never run */
+  /** further notes: inputs that wait, sensors that never run */
   notes: string[]
 }
 
@@ -40,7 +40,7 @@ export interface ReasonText {
   reason: Obstacle['reason']
   node: string
   name: string
-  /** the reason with its end or beginning, and what happened */
+  /** the reason with its end or beginning, and its details */
   sentence: string
   /** the rule of the engine behind the reason */
   rule: string

@@ -9,8 +9,8 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import type { Run } from './simulate.ts'
 
 /**
- * Compares recorded events. For a firing that one run lacks, it only says whether the firing was held back in that run;
- * `diffRules` runs the rules again and explains more. Throws `VALIDATION` for an invalid tolerance.
+ * Compares recorded events. For a firing that one run lacks, it only reports whether the firing was held back in that
+ * run; `diffRules` runs the rules again and explains more. Throws `VALIDATION` for an invalid tolerance.
  */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))

@@ -35,7 +35,6 @@ export interface RehearseOptions extends PlaybackOptions, Pick<DiffOptions, 'tol
   readonly types?: readonly EventType[]
 }
 
-/** Counts what a node did. */
 export interface NodeCounts {
   readonly node: string
   /** number of calls of its plug */
@@ -109,7 +108,7 @@ function from(since: number, batch: EventBatch): EventBatch | undefined {
   return events.length === 0 ? undefined : batchOf(events)
 }
 
-/** What the nodes did in all batches of one kind. */
+/** Activity of the nodes in all batches of one kind. */
 interface KindTally {
   times: number
   /** nothing fires or is held back */

@@ -28,7 +28,7 @@ export function saveFiringValues(
   return { now: run.now, nodes, streams: Object.fromEntries(streams) }
 }
 
-/** Returns the restored task as at the firing, as far as the properties read it. */
+/** Returns a task restored to the time of the firing, as far as the properties read it. */
 export function restoreFiringValues(run: TaskRun, execution: Execution, saved: SavedFiringValues): TaskRun {
   const { labels, names } = readsOf(execution)
   const seen = frozenRun({ model: run.model, state: run.state, sink: run.sink, now: saved.now, at: saved.now })

@@ -1,4 +1,4 @@
-/** Takes snapshots of a task, for acting calls that continue while the task does. */
+/** Takes snapshots of a task for acting calls, which continue while the task changes. */
 import type { GraphNode } from '../graph/graph.ts'
 import type { TaskModel, TaskRun } from './run.ts'
 import { TaskState } from './task-state.ts'

@@ -20,7 +20,7 @@ export interface TaskModel {
   readonly resources: readonly string[]
   /** maps an index in `graph.resources` to an index in `resources` */
   readonly resourceIndex: readonly number[]
-  /** what data of a resource runs, by index in `resources` */
+  /** what the data of a resource runs, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]
   readonly channelPlans: ChannelPlans
   readonly schedule: Schedule | undefined

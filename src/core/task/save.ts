@@ -6,7 +6,7 @@ import { saveFiringValues } from './firing-values.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { nodeAt } from './evaluation.ts'
-import { identityOf, ignoredOf, unstampedIndexes, type Taken } from './readings/reading.ts'
+import { identityOf, ignoredOf, unstampedIndexes, type LastProcessed } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
 import type { WaitingReading } from './readings/reorder.ts'
 import type { TaskModel } from './run.ts'
@@ -255,7 +255,7 @@ function nonZero<K extends string>(key: K, value: number): { [P in K]?: number }
   return value === 0 ? {} : ({ [key]: value } as { [P in K]?: number })
 }
 
-function saveTaken({ time, known }: Taken, { identityIgnores }: TaskModel): SavedTaken {
+function saveTaken({ time, known }: LastProcessed, { identityIgnores }: TaskModel): SavedTaken {
   return { time, ...(known.length > 0 && { known: known.map((one) => identityOf(one, identityIgnores)) }) }
 }
 

@@ -213,7 +213,7 @@ export interface SavedExecution {
   rendered?: Record<string, unknown>[]
   touches?: string[]
   placedAt?: number
-  /** what the properties read; absent: they are known, or read the current state */
+  /** values that the properties read; absent: they are known, or read the current state */
   firing?: SavedFiringValues
 }
 

@@ -3,7 +3,7 @@ import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } 
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
 import type { Message, Origin } from './origin.ts'
-import type { KnownReading, Taken } from './readings/reading.ts'
+import type { KnownReading, LastProcessed } from './readings/reading.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
@@ -40,7 +40,7 @@ export interface SensorState extends Observed, Destination {
   follow: Follow | null
   ownTickAt: number
   /** stamped messages that the sensor processed last */
-  taken: Taken | null
+  taken: LastProcessed | null
   /** labels of nodes that the sensor reads and that succeeded since it last succeeded */
   news: readonly string[]
   /** late readings for a plug that absorbs them; an unfinished call can see the first `late` readings */

@@ -81,7 +81,7 @@ export function continueWith(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'k
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
-  // A sensor that keeps nothing has seen nothing, so all data is new to it.
+  // A sensor without memory has processed nothing, so all data is new to it.
   for (const node of sensors) if (!kept.runnable.has(node.label)) markAllNew(run, node)
   beginClocks(
     run,
@@ -186,7 +186,7 @@ function isDue(run: TaskRun, input: Input): boolean {
   return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
-/** Returns when the thing of a timer is really due; Infinity when the task no longer waits for it. */
+/** Returns the real due time of a timer; Infinity when the task no longer waits for it. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
   const { reorderMs } = run.model.settings

@@ -17,7 +17,7 @@ interface Known<Meaning> {
 
 export class ByteTexts<Meaning> {
   readonly #meaningOf: (text: string) => Meaning
-  // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` would set each place, for every table that is read
+  // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` would set each element, for every table that is read
   readonly #known = new Array<Known<Meaning> | undefined>(PLACES)
 
   constructor(meaningOf: (text: string) => Meaning) {

@@ -14,7 +14,7 @@ export const NO_LINES: TakenLines = { end: 0, lines: 0 }
 export interface LineTaker {
   line(text: string, number: number): void
   tooLong(number: number): void
-  /** Takes complete lines as bytes, as many as the taker wants; the next line is delivered as text. */
+  /** Takes complete lines as bytes, as many as the consumer accepts; the next line is delivered as text. */
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
 }
 
@@ -30,7 +30,7 @@ export class LineSplitter {
   #skipping = false
   #number = 1
   #isBetween = true
-  /** bytes to deliver as text while `lines` takes none: one line first, then doubling */
+  /** number of bytes to deliver as text while `lines` accepts none: one line first, then doubling */
   #texts = 0
 
   constructor(taker: LineTaker) {

@@ -68,7 +68,7 @@ export class DemoPlant {
     this.#plant = plant
   }
 
-  /** Creates the plant; `demo` shows what to look at. Undefined if the host does not serve all that it needs. */
+  /** Creates the plant; `demo` names the pages to look at. Undefined if the host lacks a required service. */
   static async create(dependencies: DemoDependencies): Promise<{ plant: DemoPlant; demo: Demo } | undefined> {
     const { rules, broker, resources, alarms } = dependencies.services
     if (!rules || !broker || !resources || !alarms) return undefined

@@ -47,7 +47,7 @@ const FAULTS = {
 } as const
 type Fault = (typeof FAULTS)[Machine['type']][number]
 
-/** Returns what a machine sends at a time; undefined while it is silent. */
+/** Returns the message of a machine at a time; undefined while it is silent. */
 export function readingAt({ seed, began }: Plant, machine: Machine, time: number): Reading | undefined {
   const chance = (what: string, n = 0): number => randomOf(seedOf(`${seed} ${machine.id} ${what} ${n}`))
   const fault = faultAt(chance, machine, time)

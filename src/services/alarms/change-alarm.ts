@@ -98,7 +98,7 @@ export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefi
   return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }
 
-/** What led to a change: the number of consecutive rules, and the id of the first input. */
+/** Cause of a change: the number of consecutive rules, and the id of the first input. */
 export type Causation = Pick<AlarmEvent, 'hops' | 'root'>
 
 export const NO_CAUSE: Causation = { hops: 0 }

@@ -41,7 +41,7 @@ export interface InternalAlarms extends AlarmsService {
   readonly eventLog: AlarmEventLog
 }
 
-/** The log of events, for a reader that keeps its place; only the latest ten thousand are certain to be there. */
+/** The log of events, for a reader that stores its position; only the latest ten thousand are kept for certain. */
 export interface AlarmEventLog {
   readonly log: Pick<Log, 'read' | 'bounds'>
   /** position of the last event */

@@ -93,7 +93,6 @@ export interface BrokerGauges {
   readonly pending: number
   /** number of commands that were dropped because too many waited for a client */
   readonly pendingDropped: number
-  /** number of retained messages */
   readonly retained: number
   /** number of retained messages that were dropped because there were too many */
   readonly retainedDropped: number
@@ -122,7 +121,6 @@ export interface MqttBrokerApi extends BrokerApi {
 
 /** The retained messages of topics. */
 export interface RetainedApi {
-  /** Posts a body, and retains its last message. */
   publish(resource: string, channel: Channel, body: unknown, options?: Pick<PostOptions, 'badTime'>): Promise<Posted>
   last(resource: string, channel: Channel): Promise<BrokerMessage | undefined>
   /** Returns the resources with a retained event. */
@@ -193,11 +191,11 @@ export interface Subscription {
   readonly signal: AbortSignal
   /** number of the last seen message; later buffered messages are sent first */
   readonly after?: number
-  /** place of the last seen message in the log; later messages are sent first */
+  /** position of the last seen message in the log; later messages are sent first */
   readonly since?: LogPosition
   /** maximum waiting messages; default 1,000 */
   readonly most?: number
-  /** what to do beyond that maximum; default `dropOldest` */
+  /** policy beyond that maximum; default `dropOldest` */
   readonly overflow?: 'dropOldest' | 'end'
 }
 

@@ -172,7 +172,7 @@ export function readTest(body: unknown): { readonly converter: Template; readonl
   return { converter: config, input: { payload, ...(wildcards && { topic: wildcards }) } }
 }
 
-/** Throws `CONVERSION`, with the text, for what is not JSON or lacks metrics. */
+/** Throws `CONVERSION`, with the text, for output that is not JSON or lacks metrics. */
 export function readConverted(text: string): Converted {
   try {
     return convertedOf(parseRendered(text))

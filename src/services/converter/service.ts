@@ -81,7 +81,8 @@ export class ConverterService implements InternalConverter {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.used(name)
-        // without a key from the client, none is used: the client could not repeat it, and storing it costs a write
+        // without a key from the client, none is generated: the client could not repeat it, and storing it costs a
+        // write
         const key = clientKey === undefined ? undefined : this.#keyOf(name, clientKey)
         const taken = { payload: () => payload, key, isSent: true }
         const ingested = this.#ingest(caller, converter, taken, () => {
@@ -140,7 +141,12 @@ export class ConverterService implements InternalConverter {
   }
 
   /** Resolves when durably forwarded or stored as rejected. */
-  async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
+  async #ingest(
+    caller: Caller,
+    converter: Converter,
+    taken: AcceptedPayload,
+    rejection: () => Rejection,
+  ): Promise<Ingested> {
     try {
       return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
@@ -155,7 +161,7 @@ export class ConverterService implements InternalConverter {
   }
 
   /** Not async, so that the result does not stay in memory while it is being forwarded. */
-  #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
+  #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: AcceptedPayload): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
     const converted = this.#inTurn(converter, input)
     const forward = (result: Converted): Promise<number> => {
@@ -265,7 +271,7 @@ function wrongName(message: string): AppError {
   return refuse('the converter', [makeIssue('NAME', '/name', message)])
 }
 
-interface Taken {
+interface AcceptedPayload {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
   /** true when the sender waits for a response, which describes an unreadable payload */

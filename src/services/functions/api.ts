@@ -94,7 +94,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       path: paths.all,
       aliases: [`${paths.all}/`],
       scope: 'author',
-      summary: `Create a version of one of the ${type} from assets`,
+      summary: `Create a version of a ${TYPE_NAMES[type].noun} from assets`,
       query: { ...CREATE_QUERY, ...WAITING },
       answers: { 201: ChangeSchema, 202: ChangeSchema },
       ...UPLOAD,
@@ -107,7 +107,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       ...READ,
       path: `${paths.one}/versions`,
       aliases: [`${paths.one}/versions/`],
-      summary: `The versions of one of the ${type}`,
+      summary: `The versions of a ${TYPE_NAMES[type].noun}`,
       query: LIST,
       answers: { 200: PageSchema },
       handler: async ({ api, params, query: { name: _any, status = ['any'], ...query }, request }) =>
@@ -116,7 +116,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
     route({
       ...READ,
       path: paths.one,
-      summary: `The latest version of one of the ${type}`,
+      summary: `The latest version of a ${TYPE_NAMES[type].noun}`,
       query: { ...INCLUSION, ...TAGS_SHOWN },
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name }, query, request, reply }) =>
@@ -125,7 +125,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
     route({
       ...READ,
       path: paths.version,
-      summary: `One version of one of the ${type}`,
+      summary: `One version of a ${TYPE_NAMES[type].noun}`,
       query: TAGS_SHOWN,
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name, version }, query, request, reply }) =>
@@ -136,7 +136,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
         method: 'DELETE',
         path,
         scope: 'author',
-        summary: `Deprecate or remove ${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`,
+        summary: `Deprecate or remove ${path === paths.one ? 'all versions' : 'one version'} of a ${TYPE_NAMES[type].noun}`,
         query: { ...REMOVE_QUERY, ...WAITING },
         answers: { 200: RemovalSchema, 202: RemovalSchema },
         handler: async ({ api, params: { name, version }, query, request, reply }) => {
@@ -152,7 +152,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.one}/protect`,
       scope: 'author',
-      summary: `Protect the assets of all versions of one of the ${type}: only the owner can read them`,
+      summary: `Protect the assets of all versions of a ${TYPE_NAMES[type].noun}: only the owner can read them`,
       query: PROTECT_QUERY,
       answers: { 200: RemovalSchema },
       handler: async ({ api, params, query, request }) =>
@@ -162,7 +162,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.version}/protect`,
       scope: 'author',
-      summary: `Protect the assets of one version of one of the ${type}: only the owner can read them`,
+      summary: `Protect the assets of one version of a ${TYPE_NAMES[type].noun}: only the owner can read them`,
       query: PROTECT_QUERY,
       answers: { 200: SingleSchema },
       handler: async ({ api, params: { name, version }, query, request }) => {
@@ -371,7 +371,7 @@ function assetRoutes(type: FunctionType) {
 function tagRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return ([paths.one, paths.version] as const).flatMap((path) => {
-    const what = `${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`
+    const what = `${path === paths.one ? 'all versions' : 'one version'} of a ${TYPE_NAMES[type].noun}`
     // a single version needs no scope
     const query = path === paths.one ? SCOPE : ({} as typeof SCOPE)
     const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, scoped: typeof SCOPE) =>

@@ -110,7 +110,6 @@ export interface FunctionsApi {
   /** Creates a version from assets, or from what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
-  /** Returns the latest version of a name. */
   latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
   get(name: string, version: string, query?: TagsQuery): Promise<SingleFunction>
   /** Returns the assets as a gzipped tar. Throws `FORBIDDEN` when another user's version is protected. */

@@ -1,6 +1,6 @@
 /** Defines the frameworks of models, their operations and file layouts. */
 
-/** `custom`: a Python object with its own classes, or for a remote model what only its server knows. */
+/** `custom`: a Python object with its own classes, or a remote model that only its server can describe. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 

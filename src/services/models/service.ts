@@ -168,7 +168,7 @@ export class Models implements InternalModels {
       return { name, framework, description, digest: digestOf(framework, files), files, zip: sent.file }
     }
     const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, sent.remote, former)
-    // a server may change its model at any time, so do not reuse what an earlier upload found out
+    // a server may change its model at any time, so do not reuse the results of an earlier upload
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 

@@ -125,7 +125,7 @@ export interface ListOptions {
   readonly recursive?: boolean | undefined
   /** maximum number of keys in a page; default 200, capped at 1,000 */
   readonly maxKeys?: number | undefined
-  /** list what comes after this key */
+  /** list the objects after this key */
   readonly startAfter?: string | undefined
   readonly all?: boolean | undefined
 }

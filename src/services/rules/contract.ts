@@ -186,7 +186,9 @@ export interface BatchApi {
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
-  /** Returns what `tasks.replace` would change, and which state a running task would lose. Changes nothing. */
+  /**
+   * Returns the changes that `tasks.replace` would make, and the state that a running task would lose. Changes nothing.
+   */
   previewReplace(id: string, specification: TaskSpecification): Promise<TaskPreview>
   /** Makes a task again from the newest version of its template, or from the given version. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
@@ -247,7 +249,7 @@ export interface ToolApi {
 export interface RehearsalApi {
   /** Returns the result, or a reference to it if the rehearsal takes longer than two seconds. */
   run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
-  /** Replays a copy of a task from one of its inputs, and compares it with what the task did. */
+  /** Replays a copy of a task from one of its inputs, and compares it with the recorded behavior of the task. */
   replay(id: string, request: ReplayRequest): Promise<Rehearsal | QueuedRehearsal>
   get(id: string): Promise<Rehearsal>
   events(id: string, page?: EventPage): Promise<RehearsalEvents>

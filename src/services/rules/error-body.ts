@@ -8,7 +8,7 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
   if (issues.length === 0) return { statusCode, error, code }
   const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
   if (first !== undefined && OF_STORAGE.has(first.type)) {
-    // the paths are indexes into the commit, which mean nothing to clients
+    // the paths are indexes into the commit, which are meaningless to clients
     const shown = issues.map((issue) => ({ ...issue, path: '' }))
     const text = `the sent data can neither be stored nor searched: ${issuesText(shown)}`
     return { statusCode, error: text, code, details: shown.map(wireIssue) }

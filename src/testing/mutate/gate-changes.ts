@@ -138,7 +138,7 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
   ]
 }
 
-/** Changes an edge to the other edge, to both, to the level, or to other states. */
+/** Changes an edge to the opposite edge, to both, to the level, or to other states. */
 function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): readonly TriggerChange[] {
   const [field, other] = begins === undefined ? (['ends', 'begins'] as const) : (['begins', 'ends'] as const)
   const set = begins ?? ends ?? []

@@ -87,7 +87,7 @@ export function or(...operands: readonly ConditionLike[]): Condition {
 export function becomes(operand: ConditionLike): Condition {
   const one = conditionOf(operand)
   return {
-    text: `it becomes so that ${one.text}`,
+    text: `it becomes true that ${one.text}`,
     labels: one.labels,
     durations: one.durations ?? [],
     start: [one.start, false],

@@ -1,4 +1,4 @@
-/** Calls that begin before their turn: which, what they see, and what becomes of them. */
+/** Tests calls that begin before their turn: which calls, what they see, and their results. */
 import { describe, expect, it } from 'vitest'
 import {
   createEngine,
@@ -21,7 +21,7 @@ interface Open {
   readonly fail: (error: Error) => void
 }
 
-/** A sensor `s` whose plug reads `level` alone, and answers when the test says so. */
+/** A sensor `s` whose plug reads only `level`, and answers when the test lets it. */
 async function ahead(sensor: Partial<Sensor> = {}, more: { rule?: Partial<Rule>; ports?: Ports } = {}) {
   const calls: Open[] = []
   const plug = sensorPlug('ahead', ['Off', 'On'], {
@@ -141,7 +141,7 @@ describe('no call begins before its turn', () => {
       { metadata: () => ({ floor: '3' }) },
     ],
     [
-      'of a node that reads metadata of its own',
+      'of a node that reads its own metadata',
       { properties: { text: '${node.resource.meta.floor}' } },
       { metadata: () => ({ floor: '3' }) },
     ],

@@ -6,7 +6,7 @@ import { LATER } from '../../support/scripted-plugs.ts'
 
 type Parts = Parameters<typeof rule>[0]
 
-/** Two sensors, each with an actuator of its own that cools down, and a relation of both. */
+/** Two sensors, each with its own actuator with a cool-down, and a relation of both. */
 function pair(task: TaskSettings = {}, b: Partial<Sensor> = {}, more: Parts = {}): Rule {
   return rule({
     sensors: { a: on('switch', { evictionTime: 1000 }), b: on('switch', b) },
@@ -85,7 +85,7 @@ describe('a change of a node', () => {
     expect(t.task.save().state.gates).toEqual({ both: {} })
     t.to(20)
     t.send({ b: 'On' })
-    // Cooling down for its own trigger, and what was unknown has become true for the relation.
+    // In cool-down for its own trigger; for the relation, unknown has become true.
     expect(t.fired()).toEqual(['20 second'])
     expect(t.plugs.callsOf('b').at(-1)?.properties).toEqual({ value: 3 })
   })
@@ -100,7 +100,7 @@ describe('a change of a node', () => {
       ['b'],
     ],
     [
-      'a variable that nobody reads',
+      'an unused variable',
       pair({ variables: { x: 1, y: 1 } }, { properties: { value: '${variables.x}' } }),
       pair({ variables: { x: 1, y: 2 } }, { properties: { value: '${variables.x}' } }),
       [],
@@ -178,7 +178,7 @@ describe('work in progress', () => {
     await t.engine.settled()
   })
 
-  it('drops inputs that wait for a node that no longer exists, and counts them', async () => {
+  it('drops inputs for a node that no longer exists, and counts them', async () => {
     const t = await live(slow())
     t.send({ b: 'On' })
     t.task.run('b')
@@ -208,7 +208,7 @@ describe('clocks', () => {
   })
 })
 
-describe('a changed task', () => {
+describe('a task to change', () => {
   it('must be running, and continues when its change is rejected', async () => {
     const t = await live(pair())
     t.send({ a: 'On' })

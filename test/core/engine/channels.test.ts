@@ -1,4 +1,4 @@
-/** Sensors that hear a channel, and the count of rules that led to a call. */
+/** Tests sensors that observe a channel, and the hop count of calls. */
 import { describe, expect, it } from 'vitest'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import { expectRow } from '../../support/row-of.ts'
@@ -19,7 +19,7 @@ import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const ALARM = { channel: 'alarm' } as const
 
-/** What plugs saw, as short lines. */
+/** Values that plugs read, as short lines. */
 class Seen {
   readonly lines: string[] = []
   later: (() => void)[] = []
@@ -119,7 +119,7 @@ describe('a message on a channel', () => {
     expect(seen.take()).toEqual(['a level 1 at 0 of {level}, hops 0'])
   })
 
-  it('is the only input that runs such a sensor: neither ticks nor clocks do', async () => {
+  it('is the only input that runs such a sensor: ticks and clocks do not', async () => {
     const sensors = [on('a', 'alarmed', { pollingPeriod: 1000 }), on('b', 'alarmed', { schedule: '* * * * *' })]
     const { seen, clock } = await started({ sensors }, { type: 'periodic', frequency: 1000 })
     clock.advanceTo(100_000)
@@ -135,7 +135,7 @@ describe('a message on a channel', () => {
     expect(send(without.engine, 1, ALARM)).toBe(false)
   })
 
-  it('reaches sensors of two names for one resource', async () => {
+  it('reaches sensors that name one resource differently', async () => {
     const { seen, engine } = await started({ sensors: [on('a', 'alarmed'), on('b', 'alarmed', { resource: 'r' })] })
     send(engine, 1, ALARM)
     expect(seen.take()).toEqual(['a level 1 at 0 of {level}, hops 0', 'b level 1 at 0 of {level}, hops 0'])
@@ -213,7 +213,7 @@ describe('a message on a channel', () => {
   })
 })
 
-/** Nobody listens: tasks may sit. */
+/** Without subscribers, tasks may be rows. */
 async function quiet() {
   const seen = new Seen()
   const engine = createEngine({ plugs: seen.plugs, scheduler: new VirtualClock(0), ids: () => 't', seed: 1 })
@@ -234,19 +234,19 @@ describe('the hops of a message', () => {
     triggers: [fires('d', 'act')],
   }
 
-  it('reach every call that it leads to', async () => {
+  it('are passed to every call that it causes', async () => {
     const { seen, engine } = await started(CHAIN)
     send(engine, 1, { hops: 3 })
     expect(seen.take()).toEqual(['d level 1 at 0 of {level}, hops 3', 'act level 1 at 0 of {level}, hops 3'])
     send(engine, 2)
     expect(seen.take()).toEqual(['d level 2 at 0 of {level}, hops 0'])
-    // Calls of one actuator are made one after the other.
+    // Calls of one actuator run one after the other.
     seen.later.shift()?.()
     await promisesSettled()
     expect(seen.take()).toEqual(['act level 2 at 0 of {level}, hops 0'])
   })
 
-  it('do not show in events', async () => {
+  it('are absent from events', async () => {
     const told = async (hops: number) => {
       const { engine, events } = await started(CHAIN)
       send(engine, 1, { hops })
@@ -255,7 +255,7 @@ describe('the hops of a message', () => {
     expect(await told(2)).toBe(await told(0))
   })
 
-  it('reach a call that is repeated after a restart', async () => {
+  it('are passed to a call that is repeated after a restart', async () => {
     const { seen, engine } = await started(CHAIN)
     send(engine, 1, { hops: 2 })
     const saved = JSON.parse(JSON.stringify((engine.tasks.get('t') as LiveTask).save())) as ReturnType<LiveTask['save']>
@@ -266,7 +266,7 @@ describe('the hops of a message', () => {
     expect(seen.take()).toEqual(['act level 1 at 0 of {level}, hops 2'])
   })
 
-  it('reach the actuator of a row, which becomes a row again afterwards', async () => {
+  it('are passed to the actuator of a row, which becomes a row again afterwards', async () => {
     const { seen, engine } = await quiet()
     const task = engine.tasks.get('data') as LiveTask
     for (const level of [1, 2]) send(engine, level)

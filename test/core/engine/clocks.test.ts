@@ -21,12 +21,12 @@ describe('schedules of one engine', () => {
       rrule('DTSTART:20260101T000000\nRRULE:FREQ=DAILY', HOUR + 1),
     ],
     [
-      'rules that take nothing from their start',
+      'rules that do not depend on their start',
       rrule('FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', 0),
       rrule('FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', 17 * HOUR + 61_001),
     ],
     ['rules that start in the same second', rrule('FREQ=DAILY;INTERVAL=3', 1000), rrule('FREQ=DAILY;INTERVAL=3', 1999)],
-  ])('are one for all tasks: %s', (_, one, other) => {
+  ])('are shared by all tasks: %s', (_, one, other) => {
     const clocks = new Clocks()
     expect(clocks.parse(other)).toBe(clocks.parse(other))
     const known = clocks.parse(one)
@@ -50,7 +50,7 @@ describe('schedules of one engine', () => {
     'FREQ=MONTHLY;BYHOUR=2;BYMINUTE=30;BYSECOND=0',
     'FREQ=WEEKLY;BYHOUR=2;BYMINUTE=30;BYSECOND=0',
     'FREQ=YEARLY;BYMONTHDAY=1;BYHOUR=2;BYMINUTE=30',
-  ])('of a rule that depends on its start differ by the start: %s', (text) => {
+  ])('of a rule that depends on its start differ by start: %s', (text) => {
     const clocks = new Clocks()
     for (const start of [0, 7_261_000, 40 * 24 * HOUR + 5000]) {
       const expected = parseSchedule(rrule(text, start))
@@ -62,7 +62,7 @@ describe('schedules of one engine', () => {
     }
   })
 
-  it('know what a task restored from an earlier start has missed', () => {
+  it('count the occurrences missed by a task that is restored from an earlier start', () => {
     const clocks = new Clocks()
     const text = 'FREQ=HOURLY;BYMINUTE=0;BYSECOND=0'
     clocks.parse(rrule(text, 10 * HOUR))
@@ -81,7 +81,7 @@ describe('schedules of one engine', () => {
     for (let i = 0; i < 2; i++) expect(() => clocks.parse(cron('0 61 * * * ?', 0))).toThrow(/minute takes 0-59/)
   })
 
-  it('are bounded: more than a thousand push out the one that was requested longest ago', () => {
+  it('are limited to a thousand: the least recently requested one is dropped', () => {
     const clocks = new Clocks()
     const parse = (expression: string) => clocks.parse(cron(expression, 0))
     const first = parse('0 0 0 * * ?')

@@ -24,7 +24,7 @@ describe('a message', () => {
     expect(engine.receive({ resource: 'elsewhere' })).toBe(false)
   })
 
-  it('also reaches tasks whose only node on the resource is an actuator: its values are kept', async () => {
+  it('also reaches tasks whose only node on the resource is an actuator: its values are stored', async () => {
     const t = await live(
       rule({ sensors: { s: 'switch' }, actuators: [{ label: 'act', resource: 'q' }], triggers: [trigger('s', 'act')] }),
     )

@@ -1,4 +1,4 @@
-/** Who hears of which events: by type, by task, one by one or those of one input together. */
+/** Tests which subscribers receive which events: by type, by task, singly or in batches. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
@@ -13,7 +13,7 @@ const RULE: Rule = {
 
 const MESSAGE = ['data', 'result', 'state', 'fired', 'result']
 
-/** Two tasks that have taken two messages each. */
+/** Two tasks that have processed two messages each. */
 async function running() {
   const reported: string[] = []
   const order: string[] = []
@@ -86,7 +86,7 @@ describe('events by type and task', () => {
 })
 
 describe('batches of events', () => {
-  it('are those of one input in all tasks, reported when it is done', async () => {
+  it('contain the events of one input in all tasks, after it is processed', async () => {
     const { engine, send, order } = await running()
     const batches: EventBatch[] = []
     engine.events({ types: ['fired'], tasks: ['b'] }).subscribe(() => order.push('fired'))
@@ -107,7 +107,7 @@ describe('batches of events', () => {
     expect(first?.at(-1)).toBeUndefined()
   })
 
-  it('contain the filtered events, and are not reported when empty', async () => {
+  it('contain only filtered events, and are omitted when empty', async () => {
     const { engine, send } = await running()
     const lengths: number[] = []
     engine.eventBatches({ types: ['fired'], tasks: ['a'] }).subscribe(({ length }) => lengths.push(length))
@@ -116,7 +116,7 @@ describe('batches of events', () => {
     expect(lengths).toEqual([1])
   })
 
-  it('leave an input of a subscriber for later', async () => {
+  it('exclude an input that a subscriber sends', async () => {
     const { engine, send } = await running()
     const seen: string[] = []
     engine.eventBatches({ types: ['data'], tasks: ['a'] }).subscribe((batch) => {
@@ -130,7 +130,7 @@ describe('batches of events', () => {
     expect(seen).toEqual(['begins 1', 'ends 1', 'begins 2', 'ends 2'])
   })
 
-  it('of a subscriber that throws are reported, and complete with the engine', async () => {
+  it('are completed with the engine, and a throwing subscriber is reported', async () => {
     const { engine, send, reported } = await running()
     let isOver = false
     engine.eventBatches().subscribe({

@@ -1,4 +1,4 @@
-/** The last events of each task, kept whether or not somebody listens. */
+/** Tests the last events of each task, which are kept with and without subscribers. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { createEngine, VirtualClock, type Message, type Rule } from '../../../src/index.ts'
@@ -14,14 +14,14 @@ const rule = (threshold: number): Rule => ({
   triggers: [{ sourceLabel: 'both', destinationLabel: 'acts', statesTrigger: ['TRUE'] }],
 })
 
-/** Acts, tells now and then, and fails once. */
+/** Acts, logs now and then, and fails once. */
 const act = actuatorPlug('act', (context) => {
   const i = Number(context.streamValue('i'))
   if (i === 300) throw new Error('tired')
   return i % 3 === 0 ? { message: `acted at ${i}` } : undefined
 })
 
-/** Every 50th has no number where one is compared. */
+/** Every 50th lacks a number where one is compared. */
 const MESSAGES = Array.from({ length: 400 }, (_, i): Message => {
   return { resource: 'r', a: i % 50 === 49 ? null : (i * 7) % 41, b: (i * 11) % 43, i }
 })
@@ -88,7 +88,7 @@ describe('the history of a task', () => {
     await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('the history limits are 0 events per task')
   })
 
-  it('reports single events without the details of each message', async () => {
+  it('reports single events without details of each message', async () => {
     const { engine, send } = await engineOf(1, { detail: false, history: { perTask: 500 } })
     send(MESSAGES)
     const types = new Set(engine.history('t0').events.map(({ type }) => type))
@@ -96,7 +96,7 @@ describe('the history of a task', () => {
     await engine.close()
   })
 
-  it('forgets the tasks without events for the longest time when it is full', async () => {
+  it('drops the least recently active tasks when it is full', async () => {
     const { engine } = await engineOf(0, { history: { perTask: 10, inAll: 100 }, latency: () => 0 })
     for (let i = 0; i < 40; i++) {
       await engine.start({ ...rule(15), task: { resource: `r${i}` } }, { id: `t${i}` })

@@ -82,7 +82,7 @@ describe('a subscriber that throws', () => {
 })
 
 describe('the stream', () => {
-  it('passes an error inside a pipe to the handler that requests it, and reports nothing', () => {
+  it('passes an error in a pipe to its own error handler, and reports nothing', () => {
     const s = stream()
     const errors: unknown[] = []
     s.events$.pipe(map(thrower)).subscribe({ error: (error) => errors.push(error) })
@@ -91,7 +91,7 @@ describe('the stream', () => {
     expect(s.reports).toEqual([])
   })
 
-  it('completes its subscribers, also those behind operators', async () => {
+  it('completes its subscribers, including those behind operators', async () => {
     const s = stream()
     const all = firstValueFrom(
       s.events$.pipe(

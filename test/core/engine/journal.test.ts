@@ -1,5 +1,5 @@
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-/** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
+/** Tests an engine whose host stores its tasks: numbered runs, results through the journal, and withheld calls. */
 import { isRendered } from '../../../src/core/engine/render-call.ts'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../../src/core/engine/call-plug.ts'
@@ -36,8 +36,8 @@ function journaled(mayCall?: () => boolean) {
   return { engine, plugs, touched, opened, answers, clock }
 }
 
-describe('a run with a number of its host', () => {
-  it('has that number in the ids of its effects, and the resources it was given', async () => {
+describe('a run with a number from its host', () => {
+  it('has that number in the ids of its effects, and the given resources', async () => {
     const { engine, plugs } = journaled()
     const task = await engine.begin(OF, BEGIN)
     expect(task.info()).toMatchObject({ name: 'boiler', createTime: 5, startTime: 10, resourceIds: ['r'] })
@@ -53,7 +53,7 @@ describe('a run with a number of its host', () => {
     expect(engine.tasks.size).toBe(0)
   })
 
-  it('continues with its original rule, whatever rule was saved', async () => {
+  it('continues with the rule from its host, for any saved rule', async () => {
     const { engine } = journaled()
     const before = await engine.begin(OF, BEGIN)
     engine.receive({ resource: 'r', s: 'On' })
@@ -146,7 +146,7 @@ describe('a result of a call ahead', () => {
     const first = task.execution(1)
     task.settle(1, 1, { ...NOTHING, state: 1 })
     expect(first?.isInFlight).toBe(false)
-    // the second message is at hand, its call began ahead; its limit runs out, and it is called again
+    // the second message is current and its call began ahead; after its time limit, it is called again
     clock.advanceTo(6500)
     expect(task.execution(2)).toMatchObject({ phase: 'called', attempt: 1 })
     task.settleAhead(1, 's', { ...NOTHING, state: 1 })

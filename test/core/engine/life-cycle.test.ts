@@ -19,7 +19,7 @@ describe('starting', () => {
     expect([...t.engine.tasks.keys()]).toEqual(['t'])
   })
 
-  it('under an id of choice, and not twice under the same', async () => {
+  it('a rule under a chosen id works once', async () => {
     const { engine } = liveEngine()
     await engine.start(simple(), { id: 'mine' })
     expect(engine.tasks.has('mine')).toBe(true)
@@ -29,7 +29,7 @@ describe('starting', () => {
     })
   })
 
-  it('is delayed with start false', async () => {
+  it('a rule with start false creates a stopped task', async () => {
     const t = await live(simple({ start: false }))
     expect(t.task.status).toBe('stopped')
     expect(t.lines()).toEqual([])
@@ -65,7 +65,7 @@ describe('stopping', () => {
     expect(t.task.info()).toMatchObject({ status: 'stopped', finishedTime: 5 })
   })
 
-  it('drops the messages that wait; that is counted, by the task and by its engine', async () => {
+  it('drops the messages that wait; task and engine count them', async () => {
     const clock = new VirtualClock(0)
     const engine = new CoreEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => 't', seed: 1 })
     const task = await engine.start(rule({ sensors: { s: on('late') } }))
@@ -76,7 +76,7 @@ describe('stopping', () => {
   })
 })
 
-describe('what a status does not allow', () => {
+describe('operations that a status does not allow', () => {
   const actions = {
     start: (t: Awaited<ReturnType<typeof live>>) => t.engine.start('t'),
     stop: (t: Awaited<ReturnType<typeof live>>) => t.engine.stop('t'),
@@ -122,7 +122,7 @@ describe('what a status does not allow', () => {
 })
 
 describe('removing', () => {
-  it('a stopped task forgets it', async () => {
+  it('a stopped task deletes it', async () => {
     const t = await live(simple())
     await t.engine.stop('t')
     await t.engine.remove('t')
@@ -138,7 +138,7 @@ describe('removing', () => {
     expect(t.clock.nextAt()).toBeUndefined()
   })
 
-  it('a task that is just starting keeps it from starting', async () => {
+  it('a task during its start prevents the start', async () => {
     let answer: (metadata: Record<string, unknown>) => void = () => undefined
     const metadata = () => new Promise<Record<string, unknown>>((resolve) => (answer = resolve))
     const base = liveEngine({ ports: { metadata } })
@@ -156,7 +156,7 @@ describe('removing', () => {
 describe('updating', () => {
   const other = rule({ sensors: { other: on('switch', { resource: 'q' }) } })
 
-  it('a running task continues with the other rule, under the same id and in the same run', async () => {
+  it('a running task continues it with the new rule, under the same id and in the same run', async () => {
     const t = await live(simple())
     t.send({ s: 'On' })
     const updated = await t.engine.update('t', other)
@@ -170,15 +170,15 @@ describe('updating', () => {
 
   it.each<[string, TaskSettings, TaskSettings, string]>([
     ['a stopped task leaves it stopped', { start: false }, {}, 'stopped'],
-    ['a stopped task starts it when asked', { start: false }, { start: true }, 'running'],
-    ['a running task leaves it stopped when asked', {}, { start: false }, 'stopped'],
+    ['a stopped task starts it if requested', { start: false }, { start: true }, 'running'],
+    ['a running task stops it if requested', {}, { start: false }, 'stopped'],
   ])('%s', async (_, before, settings, expected) => {
     const t = await live(simple(before))
     await t.engine.update('t', other, settings)
     expect(t.task.status).toBe(expected)
   })
 
-  it('with a rule that is not valid changes nothing', async () => {
+  it('with an invalid rule changes nothing', async () => {
     const t = await live(simple())
     const wrong = rule({ sensors: { x: 'nothing', y: 'nobody' } })
     const refusal: unknown = await t.engine.update('t', wrong).catch((error: unknown) => error)
@@ -193,7 +193,7 @@ describe('a start that fails', () => {
   it.each<[string, Rule, string]>([
     ['a rule that is not valid', rule({ sensors: { s: 'nothing' } }), 'VALIDATION'],
     [
-      'a resource that stands for nothing',
+      'a resource that cannot be resolved',
       rule({ sensors: { s: { name: 'switch', resource: 'META.$.x' } }, task: { resource: 'h' } }),
       'RESOLUTION',
     ],
@@ -224,7 +224,7 @@ describe('a start that fails', () => {
     expect(t.task.info()).not.toHaveProperty('error')
   })
 
-  it('does not fail a running task on update: it continues with its old rule', async () => {
+  it('does not fail a running task on update: it continues with its previous rule', async () => {
     const t = await live(simple({ resource: 'house' }), { ports: { metadata: () => undefined } })
     const unresolved = rule({ sensors: { s: { name: 'switch', resource: 'META.$.x' } }, task: { resource: 'house' } })
     await expect(t.engine.update('t', unresolved)).rejects.toMatchObject({ code: 'RESOLUTION' })
@@ -235,7 +235,7 @@ describe('a start that fails', () => {
 })
 
 describe('closing', () => {
-  it('ends everything without stopped events, and completes the events', async () => {
+  it('ends everything without stopped events, and completes the event stream', async () => {
     const t = await live(simple({ type: 'periodic', frequency: 10 }))
     let completed = false
     t.engine.events$.subscribe({ complete: () => (completed = true) })

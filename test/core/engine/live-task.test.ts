@@ -43,7 +43,7 @@ describe('the view of a node', () => {
     expect(t.task.node('both')).toMatchObject({ kind: 'gate', mostLikelyState: { state: 'FALSE', probability: 1 } })
   })
 
-  it('of an actuator shows what it answered last, and its error until it succeeds', async () => {
+  it('of an actuator shows its last result, and its error until it succeeds', async () => {
     const t = await live(watched)
     expect(t.task.node('act')).toEqual({ node: 'act', kind: 'actuator', states: {}, mostLikelyState: null })
     t.plugs.say('act', { message: 'sent' }, new Error('no line'), undefined)
@@ -74,7 +74,7 @@ describe('the view of a node', () => {
 })
 
 describe('the info of a task', () => {
-  it('contains what was set and what happened, and omits the rest', async () => {
+  it('contains configured and recorded values, and omits the rest', async () => {
     const t = await live(watched)
     const info = { id: 't', name: 'boiler', status: 'running', type: 'reactive', resource: 'house', resourceIds: ['r'] }
     expect(t.task.info()).toMatchObject({ ...info, createTime: 0, startTime: 0, invocationCount: 0 })
@@ -94,7 +94,7 @@ describe('the info of a task', () => {
     expect(t.task.info()).not.toHaveProperty('nextTick')
   })
 
-  it('reports the problems of the rule that did not keep it from running', async () => {
+  it('reports the warnings of the rule', async () => {
     const twice = rule({
       sensors: { a: on('switch') },
       actuators: ['act'],

@@ -17,9 +17,9 @@ function tick(scheduledAt: number): LaneInput {
   return { kind: 'tick', nodes: [null], scheduledAt }
 }
 
-/** Has inputs wait, then makes room for another; which go and which stay, by their place. */
+/** Queues inputs, then makes room for another; returns the positions of the dropped and the kept ones. */
 function room(whenBusy: TaskSettings['whenBusy'], maxWaiting: number, inputs: readonly LaneInput[], input: LaneInput) {
-  // What waits does not look at nodes.
+  // The queue does not look at nodes.
   const state = new TaskState({ sensors: [], gates: [], actuators: [] }, 1)
   for (const [i, one] of inputs.entries()) state.wait(i, one)
   const model = { settings: { whenBusy }, maxWaiting } as unknown as TaskModel
@@ -53,7 +53,7 @@ describe('room for an input', () => {
 })
 
 describe('skip', () => {
-  it('drops a message that would wait, and keeps waiting inputs', () => {
+  it('drops a message that would have to wait, and keeps waiting inputs', () => {
     const made = room('skip', 3, [tick(1)], data({ a: 1 }))
     expect([made.mayWait, made.dropped, made.waiting]).toEqual([false, [], [0]])
     expect(made.why).toBe('a message was skipped because the task was still processing an earlier one')
@@ -62,7 +62,7 @@ describe('skip', () => {
   it.each([
     ['a tick', tick(1)],
     ['a message on a channel', command({ a: 1 })],
-  ])('lets %s wait', (_, input) => {
+  ])('queues %s', (_, input) => {
     expect(room('skip', 3, [], input).mayWait).toBe(true)
   })
 })
@@ -73,9 +73,9 @@ describe('latest', () => {
     ['more values', data({ a: 1 }), data({ a: 2, b: 2 }), true],
     ['fewer values', data({ a: 1, b: 1 }), data({ a: 2 }), false],
     ['null is a value', data({ a: null }), data({ b: 2 }), false],
-    ['undefined is none', data({ a: undefined }), data({ b: 2 }), true],
-    ['a time is none', data({ a: 1, timestamp: 5 }), data({ a: 2 }), true],
-    ['what objects inherit is none', data({ toString: 1 }), data({ a: 2 }), false],
+    ['undefined does not count', data({ a: undefined }), data({ b: 2 }), true],
+    ['a timestamp does not count', data({ a: 1, timestamp: 5 }), data({ a: 2 }), true],
+    ['an inherited member does not count', data({ toString: 1 }), data({ a: 2 }), false],
     ['another resource', data({ resource: 'q', a: 1 }), data({ a: 2 }), false],
     ['one of several', data({ a: 1 }), data({ resource: 'q', a: 2 }, { a: 2 }), true],
     [
@@ -88,7 +88,7 @@ describe('latest', () => {
     ['an older one on a channel', command({ a: 1 }), data({ a: 2 }), false],
     ['a newer one on a channel', data({ a: 1 }), command({ a: 2 }), false],
     ['a tick', tick(1), data({ a: 2 }), false],
-  ])('a newer message drops the older one: %s', (_, older, newer, isDropped) => {
+  ])('drops the older message for a newer one: %s', (_, older, newer, isDropped) => {
     const made = room('latest', 3, [older], newer)
     expect([made.mayWait, made.dropped, made.waiting]).toEqual(isDropped ? [true, [0], []] : [true, [], [0]])
   })

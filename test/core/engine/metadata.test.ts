@@ -1,4 +1,4 @@
-/** `META.$.<key>`: metadata of the node's resource, of the task's when it has none of its own, in every property. */
+/** Tests `META.$.<key>` in every property: metadata of the node's resource, or of the task's when the node has none. */
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import type { NodeView } from '../../../src/core/engine/api.ts'
@@ -71,7 +71,7 @@ describe('META.$ in properties', () => {
   it.each([
     ['own', 'own', 'of own', 1, 'PT1S', 'parent 1'],
     ['$', 'task', 'of task', 2, 'PT2S', 'parent 2'],
-  ])('is that of the resource %s, whatever the property is', async (resource, _, name, limit, wait, parent) => {
+  ])('refers to the resource %s, for any property', async (resource, _, name, limit, wait, parent) => {
     await shown([{ label: 's', name: 'keeps', resource, properties }])
     expect(seen[0]?.properties).toEqual({
       text: name,
@@ -85,7 +85,7 @@ describe('META.$ in properties', () => {
     })
   })
 
-  it('is that of the task for a node without a resource', async () => {
+  it("refers to the task's for a node without a resource", async () => {
     const clock = { pollingPeriod: 1000 }
     await shown([
       { label: 's', name: 'keeps', properties: { text: 'META.$.name', template: '{{META.$.name}}' }, ...clock },
@@ -97,7 +97,7 @@ describe('META.$ in properties', () => {
     ['condition', { condition: 'META.$.limit == 1 && META.$.deep.a == 1' }],
     ['condition', { condition: { '==': [{ var: 'META.$.limit' }, 1] } }],
     ['condition', { condition: 'let limit = META.$.limit; return limit == 1 && META.$.deep.a == 1' }],
-  ])('is the same in code: %s %j', async (name, given) => {
+  ])('is equal in code: %s %j', async (name, given) => {
     const both = ['own', '$'].map((resource) => ({ label: resource, name, resource, properties: given }))
     const views = await shown(both)
     expect(views.map(({ mostLikelyState }) => mostLikelyState?.state)).toEqual(['True', 'False'])
@@ -107,7 +107,7 @@ describe('META.$ in properties', () => {
     ['transformer', { transformer: '{ v: META.$.limit, a: META.$.deep.a }' }],
     ['script', { script: 'return { v: META.$.limit, a: META.$.deep.a }' }],
     ['script', { script: '(options) => ({ v: ${node.resource.meta.limit}, a: META.$.deep["a"] })' }],
-  ])('is the same in code: %s %j', async (name, given) => {
+  ])('is equal in code: %s %j', async (name, given) => {
     const both = ['own', '$'].map((resource) => ({ label: resource, name, resource, properties: given }))
     const views = await shown(both)
     expect(views.map(({ rawData }) => rawData)).toEqual([
@@ -116,7 +116,7 @@ describe('META.$ in properties', () => {
     ])
   })
 
-  it('leaves a value of the message that is called META, and a name of a script', async () => {
+  it('does not hide a message value called META, or a name of a script', async () => {
     const views = await shown([
       { label: 'a', name: 'transformer', resource: 'own', properties: { transformer: '{ v: META }' } },
       node(
@@ -129,7 +129,7 @@ describe('META.$ in properties', () => {
     expect(views.map(({ rawData }) => rawData)).toEqual([{ v: 'mine' }, { v: 9 }])
   })
 
-  it('may give the items of a loop', async () => {
+  it('can supply the items of a loop', async () => {
     await shown([
       { label: 's', name: 'keeps', resource: '$', properties: { number: '${loop.id}' }, loopDef: 'META.$.items' },
     ])

@@ -27,7 +27,7 @@ describe('all nodes of a task', () => {
     expect(task.nodes()).toEqual(LABELS.map((label) => task.node(label)))
   })
 
-  it('have no most likely state before anything behind them is observed', async () => {
+  it('have no most likely state before any of their sources is observed', async () => {
     const engine = newEngine()
     const task = await engine.start(RULE)
     const likely = () => task.nodes().map(({ mostLikelyState }) => mostLikelyState)
@@ -48,7 +48,7 @@ describe('all nodes of a task', () => {
     before.receive({ resource: 'r', a: 30, b: 5 })
     const saved = first.save()
     const engine = newEngine()
-    // Its form is known then, and the next one of that form stays packed.
+    // The shape is known then, and the next state of that shape stays packed.
     await engine.restore(saved)
     const task = await engine.restore({ ...saved, id: 'second' })
     const restore = vi.spyOn(PackedState.prototype, 'restore')

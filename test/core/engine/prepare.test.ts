@@ -19,7 +19,7 @@ describe('a strict engine', () => {
   const plain = { sensors: [{ label: 's', ...on('switch'), properties: { value: 1 } }] }
   const refusal = { code: 'VALIDATION', issues: [{ type: 'UNKNOWN_PROPERTY', path: '/sensors/0/properties/valu' }] }
 
-  it('rejects a property that its plug does not declare, at start and at update; others warn of it', async () => {
+  it('rejects an undeclared property of a plug, at start and at update; others warn of it', async () => {
     const strict = liveEngine({ strict: true }).engine
     await expect(strict.start(misspelt)).rejects.toMatchObject(refusal)
     const task = await strict.start(plain)
@@ -56,7 +56,7 @@ describe('a task of a template', () => {
 
   it.each<[string, StartSettings, RegExp]>([
     ['leaves out a mandatory variable', {}, /limit/],
-    ['gives a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
+    ['has a variable of the wrong type', { variables: { limit: 'many' } }, /limit/],
     [
       'overrides a node that does not exist',
       { variables: { limit: 4 }, nodes: [{ name: 'nobody', properties: {} }] },
@@ -70,7 +70,7 @@ describe('a task of a template', () => {
     expect(engine.tasks.size).toBe(0)
   })
 
-  it('may override nodes; the template itself stays as it is', async () => {
+  it('can override nodes; the template itself is unchanged', async () => {
     const nodes = [{ name: 's', properties: { resource: 'q' } }]
     const t = await live(template, { settings: { variables: { limit: 4 }, nodes } })
     expect(t.task.info().resourceIds).toEqual(['q'])

@@ -19,7 +19,7 @@ function prepareBoth(a: TaskSettings, b: TaskSettings) {
 }
 
 describe('tasks of one template', () => {
-  it('share their settings when only their resources differ, and each knows its own', () => {
+  it('share their settings when only their resources differ, and each keeps its own resource', () => {
     const [a, b] = prepareBoth({ resource: 'a' }, { resource: 'b' })
     expect(b.settings).toBe(a.settings)
     expect([a.resource, b.resource]).toEqual(['a', 'b'])
@@ -38,7 +38,7 @@ describe('tasks of one template', () => {
     expect(b.rule.task).toMatchObject(settings)
   })
 
-  it('share them when only their names differ, and each knows its own', () => {
+  it('share them when only their names differ, and each keeps its own name', () => {
     const [a, b] = prepareBoth({ name: 'mine', resource: 'r' }, { name: 'yours', resource: 'r' })
     expect(b.settings).toBe(a.settings)
     expect([a.name, b.name]).toEqual(['mine', 'yours'])
@@ -60,7 +60,7 @@ describe('tasks of one template', () => {
     expect(at(frozen)).toMatchObject({ variables: { limit: 3 } })
   })
 
-  it('of a frozen template are created again for other plugs', () => {
+  it('of a frozen template are prepared again for other plugs', () => {
     const plugs = createRegistry(new ScriptedPlugs().plugs)
     let list = plugs.list()
     const preparer = new Preparer({ ...plugs, list: () => list })
@@ -71,7 +71,7 @@ describe('tasks of one template', () => {
     expect(preparer.prepare(frozen).graph).not.toBe(first.graph)
   })
 
-  it('have no resource when they are given an empty one, which their rule keeps', () => {
+  it('have no resource when it is empty in the request, although their rule has one', () => {
     const [a, b] = prepareBoth({ resource: 'a' }, { resource: '' })
     expect(b.resource).toBeUndefined()
     expect(b.rule.task?.resource).toBe('')

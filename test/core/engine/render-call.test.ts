@@ -1,4 +1,4 @@
-/** Properties of calls that act, made when they fire, and what these calls touch. */
+/** Tests properties of acting calls, which are resolved when they fire, and the targets of these calls. */
 import { describe, expect, it } from 'vitest'
 import { createEngine, VirtualClock, type EngineEvent, type Ports, type Actuator } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
@@ -6,7 +6,7 @@ import { atMostEvery, is, on, trigger } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
-/** Messages of `s`, and actuators of the plug `tell`, which touches what its property `thing` says. */
+/** Messages of `s`, and actuators of the plug `tell`, whose target is its property `thing`. */
 async function telling(actuators: readonly Actuator[], ports: Ports = {}) {
   const told: string[] = []
   const open: (() => void)[] = []
@@ -50,7 +50,7 @@ async function telling(actuators: readonly Actuator[], ports: Ports = {}) {
     { id: 't' },
   )
   const send = (values: Record<string, unknown>) => engine.receive({ resource: 'r', s: 'On', ...values })
-  /** What was told since the last time that this was asked. */
+  /** Texts recorded since the last call of this function. */
   const now = () => told.splice(0)
   const answer = async () => {
     open.shift()?.()
@@ -84,7 +84,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['a broken'])
   })
 
-  it('have the targets of all items of their loop, from the first to the last', async () => {
+  it('have the targets of all items of their loop', async () => {
     const loop = { loopDef: '[{"thing": "x"}, {"thing": "y"}]', properties: { thing: '${loop.thing}' } }
     const t = await telling([tells('loop', loop), tells('b')])
     t.send({ thing: 'y' })
@@ -101,7 +101,7 @@ describe('calls that act', () => {
     expect(t.now()).toEqual(['loop x'])
   })
 
-  it('fail at once with invalid properties, because their target is unknown', async () => {
+  it('fail at once with invalid properties, since their target is unknown', async () => {
     const t = await telling([tells('a', { properties: { thing, count: '${streamdata.count}' } })])
     t.send({ thing: 'x', count: 1 })
     t.send({ thing: 'x', count: 'many' })

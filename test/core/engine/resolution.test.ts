@@ -47,7 +47,7 @@ describe('two resource texts', () => {
     task: { resource: 'house' },
   })
 
-  it('that mean one resource are run by one message, in one invocation', async () => {
+  it('that mean one resource run for one message, in one invocation', async () => {
     const t = await live(both)
     expect(t.task.info().resourceIds).toEqual(['house', 'r'])
     t.send({ v: 1 }, 'house')
@@ -65,7 +65,7 @@ describe('two resource texts', () => {
   })
 })
 
-describe('what a property can read', () => {
+describe('the values that a property can read', () => {
   /** The property `value` as the plug got it, or the error of the call. */
   async function read(text: string, options: LiveOptions & { task?: TaskSettings; sensor?: Partial<Sensor> } = {}) {
     const { task = {}, sensor = {}, ...engine } = options
@@ -116,7 +116,7 @@ describe('what a property can read', () => {
       },
     ],
     ['${streamdata.nothing}', {}],
-  ])('%s that is not available is an error of the execution, and the plug is not called', async (text, options) => {
+  ])('%s that is unavailable is an error of the execution, and the plug is not called', async (text, options) => {
     expect(await read(text, options)).toEqual(expect.any(String))
     expect(String(await read(text, options))).toMatch(/vault|streamdata/)
   })
@@ -170,7 +170,7 @@ describe('output of a plug with a secret', () => {
   })
 })
 
-describe('variables of a template that data may replace', () => {
+describe('variables of a template that data can replace', () => {
   const template = (flag: 'overrideByStream' | 'overrideByData'): Template => ({
     name: 'threshold',
     sensors: [{ label: 's', ...on('switch'), properties: { value: '${variables.limit}' } }],
@@ -186,11 +186,11 @@ describe('variables of a template that data may replace', () => {
     return t.plugs.calls.map(({ properties }) => properties['value'])
   }
 
-  it('by the stream: a value of that name wins while it holds', async () => {
+  it('by the stream: its value wins while it is valid', async () => {
     expect(await limits('overrideByStream', [{}, { limit: 20 }, {}])).toEqual([10, 20, 20])
   })
 
-  it('by stored data: the last value of the metric on the resource of the node wins', async () => {
+  it("by stored data: the last value of the metric on the node's resource wins", async () => {
     const asked: string[] = []
     const latestValue = (resource: string, metric: string) => {
       asked.push(`${resource} ${metric}`)
@@ -200,7 +200,7 @@ describe('variables of a template that data may replace', () => {
     expect(asked).toEqual(['r limit'])
   })
 
-  it('by stored data only when declared so: other variables are not requested', async () => {
+  it('by stored data only if declared: other variables are not looked up', async () => {
     const latestValue = () => 30
     expect(await limits('overrideByStream', [{}], { latestValue })).toEqual([10])
   })

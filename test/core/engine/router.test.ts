@@ -22,7 +22,7 @@ beforeEach(() => {
 const at = (router: Router<Listener, Source>, resource: string) => [...(router.sourceOf(resource)?.listeners ?? [])]
 
 describe('the router', () => {
-  it('returns the listeners of a resource in the order in which they came', () => {
+  it('returns the listeners of a resource in order of registration', () => {
     const router = newRouter()
     router.add(b, ['r', 'q'])
     router.add(a, ['r'])
@@ -40,7 +40,7 @@ describe('the router', () => {
     expect(at(router, 'p')).toEqual([a])
   })
 
-  it('forgets a listener, and a resource with its last listener', () => {
+  it('removes a listener, and a resource with its last listener', () => {
     const router = newRouter()
     router.add(a, ['r'])
     router.add(b, ['r'])
@@ -60,7 +60,7 @@ describe('the router', () => {
     expect(source?.changes).toBe(3)
   })
 
-  it.each(['__proto__', 'constructor', 'toString'])('has no listener at %s by nature', (resource) => {
+  it.each(['__proto__', 'constructor', 'toString'])('has no listener for %s by default', (resource) => {
     const router = newRouter()
     expect(router.sourceOf(resource)).toBeUndefined()
     router.add(a, [resource])

@@ -16,7 +16,7 @@ describe('the number of a run', () => {
     await engine.start('mine')
     await engine.remove('mine', { force: true })
     await engine.start(simple(), { id: 'mine' })
-    // what was saved goes on where it was, and its next run is a new one
+    // the saved run continues at its position, and its next run is a new one
     await engine.remove('mine', { force: true })
     const again = await engine.restore(first)
     expect(again.save().state.run).toBe(1)
@@ -26,7 +26,7 @@ describe('the number of a run', () => {
     expect(runs).toEqual([1, 2, 3, 4])
   })
 
-  it('is not reused under a chosen id, even when too many ids were removed to remember each', () => {
+  it('is not reused for a chosen id, even beyond the number of remembered removals', () => {
     const numbers = new RunNumbers()
     numbers.removed('a', 7)
     numbers.removed('never ran', 0)

@@ -14,11 +14,11 @@ const SECRETS = new Map<string, unknown>([
   ['PORT', 8080],
 ])
 
-describe('a secret in properties that were kept', () => {
+describe('a secret in stored properties', () => {
   it.each([
     ['alone keeps its type', { x: secretName('PORT') }, { x: 8080 }],
     [
-      'in a text stands in its place, each time',
+      'in a text is inserted at its place, each time',
       { x: `a${secretName('TOKEN')}b${secretName('PORT')}` },
       { x: 'as3cretb8080' },
     ],
@@ -28,7 +28,7 @@ describe('a secret in properties that were kept', () => {
     expect(withSecrets(properties, SECRETS, [use('TOKEN'), use('PORT')])).toEqual(expected)
   })
 
-  it('that is missing fails the attempt, and states what to do', () => {
+  it('that is missing fails the attempt, with a remedy', () => {
     expect(() => withSecrets({ x: secretName('KEY') }, SECRETS, [use('KEY')])).toThrow(
       'secret "KEY" does not exist; store it, or make it optional: ${?vault.KEY}',
     )

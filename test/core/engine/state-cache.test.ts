@@ -13,7 +13,7 @@ function tasks(open: ReadonlySet<string> = new Set()) {
 }
 
 describe('the full states of an engine', () => {
-  it('are packed beyond the limit, the oldest first', () => {
+  it('are packed above the limit, the oldest first', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 2)
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -23,7 +23,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual(['a', 'b'])
   })
 
-  it('are not packed below the limit, or after their task was removed', () => {
+  it('are not packed below the limit, or after the removal of their task', () => {
     const { packed, task } = tasks()
     const states = new StateCache({ hasWork: false }, 1)
     const gone = task('gone')
@@ -33,7 +33,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual([])
   })
 
-  it('are tried again later while calls are open', () => {
+  it('are retried later while calls are open', () => {
     const open = new Set(['a'])
     const { packed, task } = tasks(open)
     const states = new StateCache({ hasWork: false }, 1)
@@ -56,7 +56,7 @@ describe('the full states of an engine', () => {
     expect(packed).toEqual(['a', 'b'])
   })
 
-  it('request the end of the input when they are too many, until they are not', () => {
+  it('request the end of the input while they are too many', () => {
     const { task } = tasks(new Set(['a', 'b']))
     const end = { hasWork: false }
     const asked = (work: () => void): boolean => {

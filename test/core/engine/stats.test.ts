@@ -26,7 +26,7 @@ function send(to: Engine, count: number, more: Partial<Message> = {}): void {
   for (let i = 0; i < count; i++) to.receive({ resource: 'r', a: 10, ...more })
 }
 
-/** Those reasons that were counted. */
+/** The counted reasons. */
 function why(of: Engine): Partial<Record<PlainReason, number>> {
   return Object.fromEntries(Object.entries(of.stats().why).filter(([, count]) => count > 0))
 }
@@ -38,7 +38,7 @@ describe('the stats of an engine', () => {
     expect(Object.keys(reasons)).toEqual(Object.keys(noPlainCounts()))
   })
 
-  it('count messages once for each task, by path', async () => {
+  it('count each message once per task, by path', async () => {
     const of = engine()
     for (let i = 0; i < 10; i++) await of.start(rule(i), { id: `t${i}` })
     send(of, 100)
@@ -129,7 +129,7 @@ describe('the stats of an engine', () => {
     expect(of.stats().rows).toBe(39)
   })
 
-  it('report that rows cannot represent a rule', async () => {
+  it('report rules that rows cannot represent', async () => {
     const of = engine()
     const { sensors = [], ...rest } = rule()
     await of.start({ ...rest, sensors: sensors.map((one) => ({ ...one, evictionTime: 60 })) }, { id: 't' })
@@ -137,7 +137,7 @@ describe('the stats of an engine', () => {
     expect(why(of)).toEqual({ shape: 5 })
   })
 
-  it('report that each call is requested', async () => {
+  it('report rules whose every call must be requested', async () => {
     const of = new CoreEngine({
       plugs: [...builtins, act],
       scheduler: new VirtualClock(1000),

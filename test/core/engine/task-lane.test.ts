@@ -7,7 +7,7 @@ import { sensorPlug } from '../../support/make-plug.ts'
 
 const SLOW = rule({ sensors: { s: on('late') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
-/** Answers the open calls of a node until none is open any more. */
+/** Answers the open calls of a node until none are left. */
 async function answerAll(t: Live, node: string, state: string): Promise<void> {
   while (t.plugs.openCalls(node) > 0) {
     t.plugs.settle(node, state)
@@ -21,7 +21,7 @@ function levels(t: Live, node: string): unknown[] {
 
 // Holds LANE-1, LANE-2
 describe('messages that arrive while a sensor is running', () => {
-  it('wait, and are processed one after the other: of 50 messages 50 run', async () => {
+  it('wait, and are processed in order: all 50 of 50', async () => {
     const t = await live(SLOW)
     for (let level = 0; level < 50; level++) t.send({ level })
     expect(t.plugs.openCalls('s')).toBe(1)
@@ -45,7 +45,7 @@ describe('messages that arrive while a sensor is running', () => {
 
 // Holds LANE-4
 describe('too many messages', () => {
-  it('drop the oldest waiting messages, which is counted, and logged the first, tenth and hundredth time', async () => {
+  it('drop the oldest waiting ones, which is counted, and logged at the first, tenth and hundredth time', async () => {
     const t = await live(SLOW, { maxWaiting: 3 })
     for (let level = 0; level < 16; level++) t.send({ level })
     await answerAll(t, 's', 'On')
@@ -92,7 +92,7 @@ describe('calls of an actuator', () => {
     triggers: [trigger('s', 'act')],
   })
 
-  it('that wait are bounded: the oldest is dropped, and is an error', async () => {
+  it('are limited while they wait: the oldest is dropped, as an error', async () => {
     const t = await live(RETRIED, { maxWaiting: 2, script: (plugs) => plugs.say('act', LATER) })
     for (let level = 0; level < 5; level++) t.send({ s: 'On', level })
     expect(t.task.info()).toMatchObject({ health: { dropped: 2 }, waiting: { effects: 2 } })
@@ -169,7 +169,7 @@ describe('a plug that reads only the message', () => {
     expect(open.size).toBe(21)
   })
 
-  it('is not called ahead for a message that lacks what it reads', async () => {
+  it('is not called ahead for a message that lacks one of its values', async () => {
     const { plug, open } = ahead()
     const { engine } = await engineWith(plug)
     engine.receive({ resource: 'r', level: 1 })
@@ -178,7 +178,7 @@ describe('a plug that reads only the message', () => {
     expect([...open.keys()]).toEqual([1, 3])
   })
 
-  it('may not read anything else then', async () => {
+  it('cannot read anything else during a call ahead', async () => {
     const plug = sensorPlug('ahead', ['Off', 'On'], {
       reads: 'message',
       execute: async (context) => {
@@ -195,7 +195,7 @@ describe('a plug that reads only the message', () => {
 })
 
 describe('an engine that is closed', () => {
-  it('rejects every call with CLOSED', async () => {
+  it('rejects every request with CLOSED', async () => {
     const t = await live(SLOW)
     await t.engine.close()
     const closed = expect.objectContaining({ code: 'CLOSED' }) as unknown

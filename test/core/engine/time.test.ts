@@ -1,4 +1,4 @@
-/** Clocks on the engine: ticks that meet work, schedules that are edited, and machines whose clock is not steady. */
+/** Tests clocks of the engine: ticks during work, edited schedules, and unsteady machine clocks. */
 import { describe, expect, it } from 'vitest'
 import type { TickEvent } from '../../../src/core/engine/events.ts'
 import type { Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
@@ -10,7 +10,7 @@ import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const everySecond: TaskSettings = { type: 'periodic', frequency: 1000 }
 
-// `held`: who is named when a tick is held back; `first`: the time of the tick that finds nothing at work
+// `held`: the node named when a tick is held back; `first`: the time of the first tick without work in progress
 describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSettings]>([
   ['a task', { held: TASK_ID, first: 0 }, {}, everySecond],
   ['a task by cron', { held: TASK_ID, first: 1000 }, {}, { type: 'scheduled', cron: '* * * * * ?' }],
@@ -36,7 +36,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     return { ...t, due, heldBack, answer }
   }
 
-  it('calls nothing while it works, by default', async () => {
+  it('does nothing by default', async () => {
     const t = await busy()
     expect(t.heldBack()).toEqual([
       [held, 'overlap', first, 2000],
@@ -49,7 +49,7 @@ describe.each<[string, { held: string; first: number }, Partial<Sensor>, TaskSet
     expect(t.due().at(-1)).toEqual([4000, 4000, 4000])
   })
 
-  it('waits for its turn with queue, and reports when it was due, when it came and when it began', async () => {
+  it('waits with overlap queue, and reports when it was due, arrived and began', async () => {
     const t = await busy('queue')
     expect(t.due()).toEqual([])
     await t.answer()
@@ -94,7 +94,7 @@ describe('a schedule that is edited', () => {
     if (seconds.length === 0) expect(t.clock.nextAt()).toBeUndefined()
   })
 
-  it('has one wake-up at most, and none when the task is stopped', async () => {
+  it('has at most one wake-up, and none when the task is stopped', async () => {
     const clock = new JumpingClock()
     const engine = createEngine({ plugs: new ScriptedPlugs().plugs, scheduler: clock, ids: () => TASK_ID, seed: 1 })
     const task = (frequency: number) => rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency } })

@@ -7,7 +7,7 @@ import type { TimerKind } from '../../../src/core/task/input.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { JumpingClock } from '../../support/jumping-clock.ts'
 
-/** An owner whose things are due when the test says; it writes down what fires. */
+/** An owner whose timers are due when the test decides; it records what fires. */
 class Owner implements TimerOwner {
   readonly order: number
   firstTimer = NO_TIMER
@@ -46,7 +46,7 @@ function setup<Clock extends JumpingClock | VirtualClock>(clock: Clock, policy: 
 }
 
 describe('timers', () => {
-  it('of a removed owner do not fire, those of others do', () => {
+  it('of a removed owner do not fire, and others do', () => {
     const { clock, queue, fired, owners, want } = setup(new VirtualClock())
     for (let key = 0; key < 200; key++) want(owners[0], 'wake', 10, key)
     want(owners[1], 'wake', 20)
@@ -57,7 +57,7 @@ describe('timers', () => {
     expect(fired).toEqual(['20 1:wake 0'])
   })
 
-  it('leave no wake-up behind when nothing is waited for', () => {
+  it('leave no wake-up when all are removed', () => {
     const { clock, queue, owners, want } = setup(new JumpingClock())
     want(owners[0], 'wake', 10)
     want(owners[1], 'wake', 1000)
@@ -70,7 +70,7 @@ describe('timers', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  it('need one wake-up of the scheduler at a time, however many they are', () => {
+  it('require one wake-up of the scheduler at a time, for any number', () => {
     const { clock, owners, want } = setup(new JumpingClock())
     for (let key = 0; key < 50; key++) want(owners[0], 'wake', 1000 - key, key)
     expect(clock.waiting).toBe(1)
@@ -78,7 +78,7 @@ describe('timers', () => {
 })
 
 describe('a machine clock', () => {
-  it('is awaited in pieces when a time exceeds the range of timers', () => {
+  it('is awaited in parts when a time exceeds the range of timers', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock())
     const month = 31 * 86_400_000
     want(owners[0], 'tick', month)
@@ -122,7 +122,7 @@ describe('a queue that rereads the clock', () => {
     expect(fired).toEqual(['3630000 0:tick 0'])
   })
 
-  it('does not reread the clock when nothing waits, and rereads it as rarely as possible', () => {
+  it('does not reread the clock without timers, and rereads it as rarely as possible', () => {
     const { clock, fired, owners, want } = setup(new JumpingClock(), { recheckMs: 60_000 })
     want(owners[0], 'tick', 150_000)
     for (let i = 0; i < 5; i++) clock.sleep(60_000)
@@ -156,7 +156,8 @@ describe('a queue that rests between wake-ups', () => {
   })
 })
 
-// Holds TIMER-1, TIMER-2, TIMER-3: a row that stood twice in the heap, or not at all, would fire twice or be two things at once
+// Holds TIMER-1, TIMER-2, TIMER-3: a row that was twice in the heap, or not at all, would fire twice or belong to two
+// timers
 describe('any sequence of setting and removing timers', () => {
   type Ask = { kind: TimerKind; key: number; at: number; owner: number }
   const ask = fc.record({
@@ -166,7 +167,7 @@ describe('any sequence of setting and removing timers', () => {
     owner: fc.nat(30),
   })
 
-  it('fires what is left in the order of time, task, kind, key', () => {
+  it('fires the remaining ones in order of time, task, kind and key', () => {
     const asks = fc.array(ask, { maxLength: 200, size: 'max' })
     const forgotten = fc.uniqueArray(fc.nat(30), { maxLength: 31 })
     fc.assert(

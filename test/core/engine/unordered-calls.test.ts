@@ -1,4 +1,4 @@
-/** Which calls tell services that their ids do not say what they come after. */
+/** Tests which calls inform services that their ids have no position. */
 import { describe, expect, it } from 'vitest'
 import { createEngine, VirtualClock, type Rule } from '../../../src/index.ts'
 import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
@@ -41,7 +41,7 @@ describe.each([
   ['without', false],
   ['with', true],
 ])('calls %s a subscriber', (_, listens) => {
-  it('that triggers ran are in order, unless the node is unordered or was paused', async () => {
+  it('that triggers ran are ordered, unless the node is unordered or was paused', async () => {
     seen.length = 0
     const engine = createEngine({ plugs, scheduler: new VirtualClock(0), seed: 1 })
     if (listens) engine.events$.subscribe(() => undefined)

@@ -1,4 +1,4 @@
-/** What is told while tasks go their short way: rare things of all, everything of one, counts. */
+/** Tests the reports of tasks on the fast path: lifecycle events of all, all events of one, and counts. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
@@ -49,7 +49,7 @@ function engineOf(options: { throws?: boolean } = {}) {
   return { engine, clock, rare, reported, send, task, open: () => open }
 }
 
-/** Two tasks that sit quietly. */
+/** Two tasks that are rows. */
 async function quiet(options: { throws?: boolean } = {}) {
   const made = engineOf(options)
   for (const id of ['a', 'b']) await made.engine.start(RULE, { id })
@@ -58,8 +58,8 @@ async function quiet(options: { throws?: boolean } = {}) {
   return made
 }
 
-describe('rare events', () => {
-  it('are starts, ends, failures and lines of the log, even without subscribers and with idle tasks', async () => {
+describe('lifecycle events', () => {
+  it('are starts, ends, failures and log lines, even without subscribers and for idle tasks', async () => {
     const { engine, clock, rare, send, task } = await quiet()
     send()
     clock.advanceTo(1000)
@@ -76,7 +76,7 @@ describe('rare events', () => {
     expectRow(task('b'), true)
   })
 
-  it('are reported once to their listener and to subscribers of everything', async () => {
+  it('are reported once to their listener, and to subscribers of all events', async () => {
     const { engine, rare, send } = await quiet()
     const all: EngineEvent[] = []
     engine.events$.subscribe((event) => all.push(event))
@@ -98,7 +98,7 @@ describe('rare events', () => {
 })
 
 describe('a watch', () => {
-  it('reports everything of one task; the others stay rows', async () => {
+  it('reports all events of one task; other tasks stay rows', async () => {
     const { engine, send, task } = await quiet()
     const events: EngineEvent[] = []
     const watch = engine.events({ tasks: ['a'] }).subscribe((event) => events.push(event))
@@ -126,7 +126,7 @@ describe('a watch', () => {
     expect(types).toEqual(['started', 'stopped', 'data', 'result', 'state', 'fired', 'result'])
   })
 
-  it('may be several at once', async () => {
+  it('can coexist with others', async () => {
     const { engine, send, task } = await quiet()
     const seen: string[] = []
     const first = engine.events({ tasks: ['a'] }).subscribe(() => seen.push('first'))
@@ -156,7 +156,7 @@ describe('a watch', () => {
 })
 
 describe('counts', () => {
-  it('are of messages, late answers and firings, and of what was held back', async () => {
+  it('cover messages, late answers, firings, and firings that were held back', async () => {
     const { engine, clock, send } = await quiet()
     // two starts, two messages for two tasks
     const none = { held: 2, dropped: 0, late: 0, duplicate: 0, skewed: 0 }
@@ -168,7 +168,7 @@ describe('counts', () => {
     expect(engine.counts).toEqual({ steps: 10, firings: 4, calls: 4, ...none })
   })
 
-  it('report the duration of asynchronous calls to the caller', async () => {
+  it('include the duration of asynchronous calls', async () => {
     const { clock, send, open } = await quiet()
     clock.advanceTo(1000)
     send({ say: 'later' })

@@ -1,4 +1,4 @@
-/** Answers that are not plain JSON end where they come, and leave the task as it was. */
+/** Tests that results other than plain JSON are rejected on arrival, and leave the task unchanged. */
 import { describe, expect, it } from 'vitest'
 import type { PlugAnswer } from '../../../src/core/plug/plug.ts'
 import { createEngine, VirtualClock } from '../../../src/index.ts'
@@ -48,7 +48,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('given later is an error of its run: %s', async (_, rawData, text) => {
+  it.each(WRONG)('that arrives later is an error of its run: %s', async (_, rawData, text) => {
     const t = await live(simple)
     t.plugs.say('s', () => Promise.resolve({ state: 'On', rawData }))
     t.send({})
@@ -57,7 +57,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('as a memory is an error of its run: %s', async (_, memory, text) => {
+  it.each(WRONG)('is an error of its run as a memory: %s', async (_, memory, text) => {
     const t = await live(simple)
     t.plugs.say('s', { state: 'On', internalState: memory })
     t.send({})
@@ -72,7 +72,7 @@ describe('a result that is not plain JSON', () => {
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
-  it.each(WRONG)('ends a row as it ends a task: %s', async (_, rawData, text) => {
+  it.each(WRONG)('has the same effect on a row as on a task: %s', async (_, rawData, text) => {
     const engine = createEngine({
       scheduler: new VirtualClock(0),
       plugs: [
@@ -103,7 +103,7 @@ describe('a result that is not plain JSON', () => {
 })
 
 describe('a thenable', () => {
-  /** A promise that is not the language's own: it calls back at once and again, and returns nothing. */
+  /** A foreign promise: it calls back synchronously, several times, and returns nothing. */
   const thenable = (answer: PlugAnswer) =>
     ({
       then(fulfil: (given: unknown) => void) {
@@ -112,7 +112,7 @@ describe('a thenable', () => {
       },
     }) as unknown as PlugAnswer
 
-  it('is awaited like a promise, by its first result', async () => {
+  it('is awaited like a promise, and its first result counts', async () => {
     const t = await live(simple)
     t.plugs.say('s', () => thenable('On'))
     t.plugs.say('act', () => thenable({ message: 'done' }))

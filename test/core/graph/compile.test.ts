@@ -22,7 +22,7 @@ function sensorOf(graph: Graph, label: string): SensorNode {
   return node
 }
 
-describe('what starts a sensor', () => {
+describe('the sources that run a sensor', () => {
   const table: readonly (readonly [string, Omit<Sensor, 'label' | 'name'>, boolean, string])[] = [
     ['no flags, no resource', {}, false, 'tick'],
     ['no flags, a resource', { resource: 'r' }, false, 'tick data'],
@@ -100,7 +100,7 @@ describe('the defaults of a node', () => {
 })
 
 describe('constant properties', () => {
-  it('are finished with defaults and prepared once', () => {
+  it('are completed with defaults and prepared once', () => {
     const { graph, properties } = compileRule(
       rule({ sensors: { s: { name: 'picky', properties: { limit: 4 } } } }),
       plugs,
@@ -112,7 +112,7 @@ describe('constant properties', () => {
     expect(own.prepared).toEqual({ twice: 8 })
   })
 
-  it('are left to the call when one has a placeholder', () => {
+  it('are resolved at the call if one has a placeholder', () => {
     const given = { limit: '${streamdata.limit}' }
     const { graph, properties } = compileRule(rule({ sensors: { s: { name: 'picky', properties: given } } }), plugs)
     const { call } = sensorOf(graph, 's')
@@ -120,7 +120,7 @@ describe('constant properties', () => {
     expect(properties.of(call)).toMatchObject({ constant: undefined, prepared: undefined })
   })
 
-  it('are rejected when the plug cannot take them', () => {
+  it('are rejected when the plug cannot prepare them', () => {
     const given = rule({ sensors: { s: { name: 'picky', properties: {} } } })
     expect(() => compile(given)).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
     expect(() => compile(given)).toThrow(/node s: .*limit/)
@@ -155,14 +155,14 @@ describe('consequences of an observation', () => {
     expect(labels(sensor.followers).toSorted()).toEqual(followers.toSorted())
   })
 
-  it('has conditions as places of states; empty conditions are none', () => {
+  it('have conditions as indexes of states, and omit empty conditions', () => {
     const [top, , , low, empty] = graph.triggers
     expect(top).toMatchObject({ states: [true, false], change: undefined, policyMs: 0 })
     expect(low).toMatchObject({ states: undefined, change: { from: ANY, to: 0 } })
     expect(empty).toMatchObject({ states: undefined, change: undefined })
   })
 
-  it('keeps the rows of a GENERAL gate once each', () => {
+  it('list the rows of a GENERAL gate once each', () => {
     const rows = [
       ['On', 'Off'],
       ['Off', 'On'],

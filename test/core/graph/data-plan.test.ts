@@ -42,7 +42,7 @@ describe('values of messages that run a sensor', () => {
     ['what its plug asks for', 'asks', {}, ['a']],
     ['that and what its placeholders read', 'asks', { with: 'x ${streamdata.b.c} $${?streamdata.d}' }, ['a', 'b', 'd']],
     ['what its plug asks for by a property', 'asksFor', { name: 'x' }, ['x']],
-    ['nothing told when that property is known only later', 'asksFor', { name: '${variables.n}' }, undefined],
+    ['unknown if that property is resolved at run time', 'asksFor', { name: '${variables.n}' }, undefined],
     [
       'what other properties read that are known only later',
       'asksFor',
@@ -54,17 +54,17 @@ describe('values of messages that run a sensor', () => {
     ['what JSON Logic reads', 'reads', { code: { '>': [{ var: 'a' }, { var: ['b', 1] }] } }, ['a', 'b']],
     ['what a template reads', 'reads', { text: '{{GLOBAL.a}} of {{n.x}} and ${streamdata.b}' }, ['a', 'b']],
     ['nothing when it reads other nodes alone', 'reads', { value: '${nodes.n.rawData.a}' }, undefined],
-    ['nothing told by a plug that declares nothing', 'silent', { value: '${streamdata.a}' }, undefined],
-  ])('is %s', (_, name, properties, expected) => {
+    ['unknown for a plug that declares nothing', 'silent', { value: '${streamdata.a}' }, undefined],
+  ])('are %s', (_, name, properties, expected) => {
     expect(parametersOf(name, properties)).toEqual(expected)
   })
 
-  it('is a variable too that a value of the message replaces', () => {
+  it('include a variable that a value of the message replaces', () => {
     expect(parametersOf('asks', { with: '${variables.limit}' }, ['limit', 'other'])).toEqual(['a', 'limit'])
     expect(parametersOf('reads', { code: 'a > variables.limit' }, ['limit'])).toEqual(['a', 'limit'])
   })
 
-  it('is what its loop reads', () => {
+  it('include what its loop reads', () => {
     const { sensors } = compile({ sensors: [sensor('s', 'asks', {}, { loopDef: '${streamdata.list}' })] })
     expect(sensors[0]?.parameters).toEqual(['a', 'list'])
   })
@@ -84,7 +84,7 @@ describe('the part of a plan for a message', () => {
   const part = (message: Record<string, unknown>) => plan?.partFor(message)
   const labels = (sensors: readonly { label: string }[] = []) => sensors.map(({ label }) => label)
 
-  it('is the whole of it for a message that has something for each sensor', () => {
+  it('is the whole plan for a message with values for each sensor', () => {
     expect(part({ a: 1, b: 2 })).toBe(plan)
     expect(labels(plan?.sensors)).toEqual(['a', 'b', 'every'])
   })
@@ -95,7 +95,7 @@ describe('the part of a plan for a message', () => {
     ['has none of them', { c: 1 }, ['every'], ['every']],
     ['has undefined for one', { a: undefined, b: false }, ['b', 'every'], ['b', 'every']],
     ['only inherits one', Object.create({ a: () => 1 }) as Record<string, unknown>, ['every'], ['every']],
-  ])('omits and does not reset sensors without a value in the message when it %s', (_, message, runs, resets) => {
+  ])('neither runs nor resets sensors without a value in the message when it %s', (_, message, runs, resets) => {
     expect(labels(part(message)?.sensors)).toEqual(runs)
     expect(labels(part(message)?.reset)).toEqual(resets)
   })
@@ -104,7 +104,7 @@ describe('the part of a plan for a message', () => {
     expect(part({ a: 1 })).toBe(part({ a: 2, c: 3 }))
   })
 
-  it('stays correct for more kinds of messages than are cached', () => {
+  it('stays correct beyond the number of cached kinds of messages', () => {
     const names = Array.from({ length: 10 }, (_, i) => `n${i}`)
     const wide = compile({ sensors: names.map((name) => sensor(name, 'asksFor', { name })) }).dataPlans[0]
     for (let kind = 0; kind < 1024; kind++) {

@@ -67,12 +67,12 @@ describe('the order of evaluation', () => {
       rule({ sensors: { a: on('switch', reads('b')), b: 'switch' }, triggers: [trigger('a', 'b')] }),
       'a b',
     ],
-  ])('has a reader after what it reads: %s', (_, given, expected) => {
+  ])('puts a reader after its sources: %s', (_, given, expected) => {
     expect(orders(given).parallel).toBe(expected)
   })
 
   // Holds ORDER-3
-  it('takes root sensors one by one, with what follows from each, without parallel', () => {
+  it('puts each root sensor before its followers, one root after the other, without parallel', () => {
     const given = rule({
       sensors: { a: on('switch', reads('c')), b: on('switch', { sequence: 0 }), c: on('switch') },
       relations: [gate('g', 'OR', ['a', 'On'], ['c', 'On'])],
@@ -91,7 +91,7 @@ describe('the order of evaluation', () => {
     expect(nodes.map((node) => positions[idOf(graph, node)])).toEqual([0, 1, 2])
   })
 
-  it('is found for a chain of 5,000 sensors', () => {
+  it('is computed for a chain of 5,000 sensors', () => {
     const count = 5000
     const sensors = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${count - i}`, 'switch']))
     const triggers = Array.from({ length: count - 1 }, (_, i) => trigger(`s${i + 1}`, `s${i + 2}`))

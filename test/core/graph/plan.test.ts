@@ -16,7 +16,7 @@ function planOf(graph: Graph, ...chosen: readonly string[]) {
   return { reset: labels(plan.reset), resetGates: labels(plan.resetGates) }
 }
 
-describe('what a plan forgets', () => {
+describe('the observations that a plan resets', () => {
   const graph = compile(
     rule({
       sensors: { a: 'switch', b: 'switch', c: 'switch', far: 'switch', apart: 'switch' },
@@ -31,26 +31,26 @@ describe('what a plan forgets', () => {
 
   it.each([
     [
-      'a sensor takes along what triggers reach through gates, and further on',
+      'a sensor includes everything that triggers reach through gates, recursively',
       ['a'],
       ['a', 'c', 'far'],
       ['ab', 'deep'],
     ],
-    ['a sensor behind triggers takes along only what follows from it', ['c'], ['c', 'far'], ['deep']],
+    ['a sensor behind triggers includes only its followers', ['c'], ['c', 'far'], ['deep']],
     ['a sensor without followers is alone', ['apart'], ['apart'], ['other']],
-    ['several are told once, in order of declaration', ['c', 'a'], ['a', 'c', 'far'], ['ab', 'deep']],
+    ['several are listed once, in order of declaration', ['c', 'a'], ['a', 'c', 'far'], ['ab', 'deep']],
   ])('%s', (_, chosen, reset, gates) => {
     expect(planOf(graph, ...chosen)).toMatchObject({ reset, resetGates: gates })
   })
 
-  it('is everything for a wipe, which runs nothing', () => {
+  it('are all for a wipe, which runs nothing', () => {
     const wipe = wipePlan(graph)
     expect(wipe.sensors).toEqual([])
     expect(labels(wipe.reset)).toEqual(['a', 'b', 'c', 'far', 'apart'])
     expect(labels(wipe.resetGates)).toEqual(['ab', 'deep', 'other'])
   })
 
-  it('is found in a cycle-free chain of 5,000 sensors too', () => {
+  it('are found in an acyclic chain of 5,000 sensors too', () => {
     const count = 5000
     const sensors = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 'switch']))
     const triggers = Array.from({ length: count - 1 }, (_, i) => trigger(`s${i}`, `s${i + 1}`))

@@ -94,7 +94,7 @@ describe('any graph of gates', () => {
 
   const indexOf = (graph: Graph, label: string) => graph.gates.find((one) => one.label === label)?.index ?? -1
 
-  it('has for each gate the probability of enumerating all cases', () => {
+  it('has the probability of enumerating all cases for each gate', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('switch' as const, 'band' as const), { minLength: 1, maxLength: 5 }),

@@ -23,7 +23,7 @@ describe('a call that depends only on the message', () => {
     ['on no value of it', undefined, [], []],
     ['on what its plug asks for', ['a', 'b'], [], ['a', 'b']],
     ['on what its plug asks for with these properties', ({ key }) => [String(key)], [], ['level']],
-    ['on what its properties take', undefined, [path('streamdata', 'a', 'x'), path('streamdata', 'b')], ['a', 'b']],
+    ['on values in its properties', undefined, [path('streamdata', 'a', 'x'), path('streamdata', 'b')], ['a', 'b']],
     ['on both, each once', ['a'], [path('streamdata', 'a'), path('streamdata', 'b')], ['a', 'b']],
     ['task and node stay the same', ['a'], [path('task', 'RESOURCE'), path('node', 'NAME')], ['a']],
   ])('depends %s', (_, parameters, uses, expected) => {
@@ -34,8 +34,8 @@ describe('a call that depends only on the message', () => {
 describe('a call that has to wait for its turn', () => {
   it.each<[string, Parameters, readonly Path[], 'message' | undefined]>([
     ['its plug does not say that it reads the message alone', ['a'], [], undefined],
-    ['its plug cannot tell what it reads', () => undefined, [], 'message'],
-    ['it takes all values of the message', ['a'], [path('streamdata')], 'message'],
+    ['its plug does not declare its reads', () => undefined, [], 'message'],
+    ['it reads all values of the message', ['a'], [path('streamdata')], 'message'],
     ...(['nodes', 'variables', 'vault', 'loop'] as const).map(
       (root): [string, Parameters, readonly Path[], 'message'] => [
         `it takes ${root}`,

@@ -41,7 +41,7 @@ function decided(gate: GateNode, observed: readonly number[], needsAll = false):
 const U = UNKNOWN
 
 describe('a GENERAL gate', () => {
-  it('counts by rows where the number of completions is too large for exact numbers', () => {
+  it('is computed by rows if the number of completions is too large for exact numbers', () => {
     const parents = Array.from({ length: 40 }, () => 4)
     const row = parents.map(() => 1)
     const gate = gateOf('GENERAL', parents, [row])
@@ -51,7 +51,7 @@ describe('a GENERAL gate', () => {
     expect(decided(gate, row.with(39, U))).toBe(UNKNOWN)
   })
 
-  it('with a parent of a single state knows that state beforehand', () => {
+  it('with a single-state parent knows that state beforehand', () => {
     expect(decided(gateOf('GENERAL', [1], [[0]]), [U])).toBe(TRUE)
   })
 })
@@ -62,7 +62,7 @@ describe('a gate that needs full observation', () => {
     ['OR', [0, U]],
     ['NAND', [1, U]],
     ['GENERAL', [1, U]],
-  ] as const)('%s is unknown while one parent is, even where the others decide', (type, observed) => {
+  ] as const)('%s is unknown while one parent is, even if the others decide', (type, observed) => {
     const gate = gateOf(type, [2, 2], [[0, 0]])
     expect(decided(gate, observed)).not.toBe(UNKNOWN)
     expect(decided(gate, observed, true)).toBe(UNKNOWN)
@@ -87,7 +87,7 @@ describe('any gate', () => {
       observed: parents.map((size, i) => (seen[i] === null ? UNKNOWN : (seen[i] ?? 0) % size)),
     }))
 
-  /** What the relation means for parents that are all known. */
+  /** Meaning of the relation for fully known parents. */
   function meaning(type: RelationType, rows: readonly (readonly number[])[], full: readonly number[]): boolean {
     if (type === 'GENERAL') return rows.some((row) => row.join() === full.join())
     const same = full.map((state, i) => state === rows[0]?.[i])
@@ -105,7 +105,7 @@ describe('any gate', () => {
     )
   }
 
-  it('is certain exactly when all completions of what is unknown agree, but for single states and AND, OR, NAND', () => {
+  it('is certain exactly if all completions agree, except for single states and AND, OR, NAND', () => {
     fc.assert(
       fc.property(caseOf, ({ type, parents, rows, observed }) => {
         const outcomes = new Set(completions(parents, observed).map((full) => meaning(type, rows, full)))

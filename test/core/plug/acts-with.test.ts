@@ -4,12 +4,12 @@ import { definePlug } from '../../../src/core/plug/define.ts'
 
 const minimal = { name: 'door', version: '1.0.0', execute: () => undefined } as const
 
-describe('whether a call acts', () => {
+describe('an outside effect of a call', () => {
   it.each([
-    ['an actuator that says nothing', definePlug({ ...minimal, kind: 'actuator' }), true],
-    ['a sensor that says nothing', definePlug({ ...minimal, kind: 'sensor' }), false],
+    ['an actuator without a declaration', definePlug({ ...minimal, kind: 'actuator' }), true],
+    ['a sensor without a declaration', definePlug({ ...minimal, kind: 'sensor' }), false],
     ['an actuator that denies it', definePlug({ ...minimal, kind: 'actuator', acts: false }), false],
-    ['a sensor that says so', definePlug({ ...minimal, kind: 'sensor', acts: true }), true],
+    ['a sensor that declares it', definePlug({ ...minimal, kind: 'sensor', acts: true }), true],
   ])('is as declared: %s', (_, plug, acts) => {
     expect(actsWith(plug, {})).toBe(acts)
   })

@@ -32,15 +32,15 @@ describe('jsonFault', () => {
     ['undefined in a list', { list: [undefined] }, 'r.list[0], which is undefined; use null'],
     ['a circle', circle(), 'r.list[0].back, which leads back to r; use a copy without the circle'],
     ['101 levels', nested(101), `r${'[0]'.repeat(100)}, which is nested deeper than 100 levels`],
-  ])('names the place of %s', (_, value, text) => expect(jsonFault(value, 'r')).toContain(text))
+  ])('locates %s', (_, value, text) => expect(jsonFault(value, 'r')).toContain(text))
 
-  it('finds nothing in plain JSON, nor in what an absent field leaves', () => {
+  it('accepts plain JSON, and absent fields', () => {
     const shared = { x: 1 }
     for (const value of [null, '', true, -0.5, { a: undefined, b: [{}] }, [shared, shared], nested(99)])
       expect(jsonFault(value, 'r')).toBeUndefined()
   })
 
-  it('takes exactly what returns from JSON text as it was', () => {
+  it('accepts exactly the values that JSON text preserves', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(isPlainJson(value)).toBe(true)
@@ -53,7 +53,7 @@ describe('jsonFault', () => {
     )
   })
 
-  it('does not walk a memory of which its plug reports that it stays plain', () => {
+  it('does not walk a memory that its plug declares as plain', () => {
     const memory = keptPlain({ list: [1] as unknown[] })
     memory.list.push(1n)
     expect(isPlainJson(memory)).toBe(true)

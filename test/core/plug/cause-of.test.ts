@@ -18,19 +18,19 @@ describe('the cause that a plug passes to a service', () => {
   })
 })
 
-describe('the cause of a call whose id does not state what it comes after', () => {
-  it('reports that', () => {
+describe('the cause of a call without a position in its id', () => {
+  it('reports the missing position', () => {
     expect(causeOf({ ...context, unordered: true })).toMatchObject({ unordered: true })
     expect(causeOf({ ...context, unordered: false })).not.toHaveProperty('unordered')
   })
 })
 
-describe('a service that a plug needs', () => {
+describe('a required service of a plug', () => {
   it('is the injected service', () => {
     expect(requireService('it', 'alarms')).toBe('it')
   })
 
-  it('fails with what to do when there is none', () => {
+  it('is reported with a remedy when it is missing', () => {
     expect(() => requireService(undefined, 'alarms')).toThrow('createBuiltins({ services: { alarms } })')
   })
 })

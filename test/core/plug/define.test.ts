@@ -5,7 +5,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 
 const minimal = { name: 'thermostat', version: '1.0.0', kind: 'sensor', execute: () => undefined } as const
 
-/** The error that a declaration of unchecked shape leads to. */
+/** Returns the error of a declaration of unchecked shape. */
 function refusal(declaration: unknown): AppError {
   try {
     definePlug(declaration as PlugDefinition)
@@ -37,7 +37,7 @@ describe('definePlug', () => {
         const parts: readonly unknown[] = context.properties.parts
         // @ts-expect-error an optional property without a default may be absent
         const absent: string = context.properties.note
-        // @ts-expect-error only declared properties are there
+        // @ts-expect-error only declared properties exist
         const other: unknown = context.properties.other
         const prepared: number = context.prepared.limit
         return [limit, unit, note, parts, absent, other, prepared].length > 0 ? 'Hot' : { state: 'Cold' }
@@ -53,7 +53,7 @@ describe('definePlug', () => {
     expect(plugs.map((one) => one.name)).toEqual(['typed', 'thermostat'])
   })
 
-  it('types a property of an enum as its values', () => {
+  it('types an enum property as its values', () => {
     const statistics = ['mean', 'max'] as const
     definePlug({
       ...minimal,
@@ -64,7 +64,7 @@ describe('definePlug', () => {
         zone: { type: 'string', mandatory: true, format: { type: 'template' } },
       },
       check: ({ mode }) => {
-        // @ts-expect-error medium is none of its values
+        // @ts-expect-error medium is not one of its values
         if (mode === 'medium') return [{ property: 'mode', message: 'medium' }]
         return []
       },
@@ -77,7 +77,7 @@ describe('definePlug', () => {
         return { rawData: { mode, statistic, level, zone } }
       },
     })
-    // A list that is not written out is any text
+    // A list that is not a literal accepts any text
     const values: readonly string[] = ['a', 'b']
     const loose = definePlug({
       ...minimal,
@@ -90,7 +90,7 @@ describe('definePlug', () => {
     expect(loose.input['any']?.format?.values).toEqual(values)
   })
 
-  it('fills what the declaration omits', () => {
+  it('fills in omitted fields', () => {
     expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
     expect(definePlug(minimal).check).toBeUndefined()
     expect(definePlug(minimal).prepare).toBeUndefined()

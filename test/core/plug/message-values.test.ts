@@ -19,13 +19,13 @@ describe('number of a context', () => {
     ['warm'], [''], ['0x10'], ['1e3'], ['0123'], [' 5 '], [null], [true], [[1]], [{}], [Number.NaN], [Infinity], [2 ** 53],
   ])('rejects %j', (value) => expect(() => messageNumber(over({ value }), 'value')).toThrow(refused)) // prettier-ignore
 
-  it('counts booleans for a plug that reports it, and nothing else besides', () => {
+  it('counts booleans only for a plug that requests it', () => {
     const counted = (value: unknown) => messageNumber(over({ value }), 'value', { booleans: true })
     expect([counted(true), counted(false), counted('2')]).toEqual([1, 0, 2])
     expect(() => counted('true')).toThrow(refused)
   })
 
-  it('states what is wrong, and what the message has instead', () => {
+  it('reports the problem, and the values that the message has instead', () => {
     expect(() => messageNumber(over({ value: null }), 'value')).toThrow('must be a number, but is null')
     expect(() => messageNumber(over({ value: '0123' }), 'value')).toThrow(
       'is the text "0123", which is not a plain decimal',

@@ -39,7 +39,7 @@ describe('the page of a plug', () => {
     )
   })
 
-  it('has a node to copy, with all properties without a default', () => {
+  it('shows a node to copy, with all mandatory properties', () => {
     expect(exampleNode(range)).toEqual({ label: 'Range_1', name: 'Range', resource: '$', properties: { value: 2 } })
   })
 })

@@ -64,13 +64,13 @@ describe('finishProperties', () => {
     expect(finished.problems?.map((problem) => problem.property)).toEqual(['it'])
   })
 
-  it('fills defaults, leaves other absent properties absent, and keeps what is not declared', () => {
+  it('fills in defaults, and keeps absent and undeclared properties', () => {
     const plug = plugWith({ unit: { type: 'string', defaultValue: 'C' }, note: { type: 'string' } })
     expect(finishProperties(plug, { extra: 1 })).toStrictEqual({ properties: { extra: 1, unit: 'C' } })
     expect(finishProperties(plug, { unit: undefined })).toStrictEqual({ properties: { unit: 'C' } })
   })
 
-  it('takes null as missing', () => {
+  it('treats null as missing', () => {
     const plug = plugWith({
       unit: { type: 'string', defaultValue: 'C' },
       note: { type: 'string' },
@@ -82,26 +82,26 @@ describe('finishProperties', () => {
     ])
   })
 
-  it('lets a default stand in for a mandatory property', () => {
+  it('applies a default to a mandatory property', () => {
     const plug = plugWith({ unit: { type: 'string', mandatory: true, defaultValue: 'C' } })
     expect(finishProperties(plug, {})).toEqual({ properties: { unit: 'C' } })
   })
 
-  it('returns the very same object when nothing must change', () => {
+  it('returns the same object when nothing changes', () => {
     const values = { limit: 5, extra: 1 }
     const plug = plugWith({ limit: { type: 'double', mandatory: true }, note: { type: 'string' } })
     expect(finishProperties(plug, values).properties).toBe(values)
     expect(isFinished(plug, values)).toBe(true)
   })
 
-  it('does not change the object it was given', () => {
+  it('does not modify its input', () => {
     const values = Object.freeze({ limit: '5' })
     const plug = plugWith({ limit: { type: 'double' }, unit: { type: 'string', defaultValue: 'C' } })
     expect(finishProperties(plug, values)).toEqual({ properties: { limit: 5, unit: 'C' } })
     expect(values).toEqual({ limit: '5' })
   })
 
-  it('rejects an object that contains itself as text', () => {
+  it('rejects an object that contains itself where text is required', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     expect(problemsOf({ it: { type: 'string' } }, { it: loop })).toHaveLength(1)
@@ -130,7 +130,7 @@ describe('finishProperties', () => {
     expect(problemsOf({ it: { type: 'double' } }, { it: 'x'.repeat(10_000) })[0]?.length).toBeLessThan(200)
   })
 
-  it('neither misses nor fills properties whose value comes later, and checks the others', () => {
+  it('ignores properties whose value is resolved later, and checks the others', () => {
     const plug = plugWith({
       value: { type: 'double', mandatory: true },
       unit: { type: 'string', defaultValue: 'C' },
@@ -141,7 +141,7 @@ describe('finishProperties', () => {
     expect(finishProperties(plug, {}, later).problems?.map((problem) => problem.property)).toEqual(['limit'])
   })
 
-  it('is finished after one pass, for any values', () => {
+  it('is idempotent, for any values', () => {
     const types: readonly FieldType[] = ['string', 'integer', 'double', 'boolean', 'object', 'array', 'any']
     const field = fc.record({ type: fc.constantFrom(...types), mandatory: fc.boolean() })
     const name = fc.constantFrom('a', 'b', 'c')

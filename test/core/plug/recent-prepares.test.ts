@@ -31,7 +31,7 @@ describe('the recently prepared properties of a node', () => {
     expect(calls).toHaveLength(2)
   })
 
-  it('is bounded', () => {
+  it('are limited in number', () => {
     const { calls, recent } = counted()
     for (let i = 0; i < 100; i++) recent.prepare({ i })
     recent.prepare({ i: 99 })
@@ -40,7 +40,7 @@ describe('the recently prepared properties of a node', () => {
     expect(calls).toHaveLength(101)
   })
 
-  it('is prepared again after an error, and for what is not JSON', () => {
+  it('are prepared again after an error, and if they are not JSON', () => {
     const recent = new RecentPrepares(({ bad }) => {
       if (bad === true) throw new Error('no')
       return {}
@@ -52,7 +52,7 @@ describe('the recently prepared properties of a node', () => {
     expect(recent.prepare(loop)).not.toBe(recent.prepare(loop))
   })
 
-  it('saves a node with a placeholder among its properties from compiling at every message', async () => {
+  it('avoid compiling at every message for a node with a placeholder', async () => {
     let prepared = 0
     const plug = sensorPlug('counts', ['Done'], {
       input: { code: { type: 'string' }, limit: { type: 'double' } },

@@ -29,7 +29,7 @@ describe('createRegistry', () => {
     expect(registry.find(kind, name, version)?.version).toBe(expected)
   })
 
-  it('lists everything it was given, in order', () => {
+  it('lists all its plugs, in order', () => {
     expect(registry.list().map((one) => `${one.name} ${one.version}`)).toEqual([
       'dice 1.9.0',
       'dice 1.10.0',
@@ -39,14 +39,14 @@ describe('createRegistry', () => {
     ])
   })
 
-  it('keeps its list when the array it was given changes', () => {
+  it('keeps its list when the original array changes', () => {
     const plugs = [plug('a', '1.0.0')]
     const own = createRegistry(plugs)
     plugs.push(plug('b', '1.0.0'))
     expect(own.list()).toHaveLength(1)
   })
 
-  it('names every plug that is given twice, and what was not made by definePlug', () => {
+  it('reports every duplicate plug, and objects that were not made by definePlug', () => {
     const raw = { name: 'raw', version: '1.0.0', kind: 'sensor', execute: () => undefined } as unknown as Plug
     const plugs = [
       plug('a', '1.0.0'),
@@ -79,10 +79,10 @@ describe('resolve', () => {
   ])
 
   it.each([
-    ['the version itself, though a newer one stands for it', '1.0.0', '1.0.0', 'version'],
-    ['the newest plug that stands for it', '1.1.5', '1.2.0', 'compatible'],
-    ['the one plug that stands for it', '0.3.0', '1.0.0', 'compatible'],
-    ['a plug of another major version that stands for it', '2.9.9', '1.2.0', 'compatible'],
+    ['the version itself, although a newer one replaces it', '1.0.0', '1.0.0', 'version'],
+    ['the newest plug that replaces it', '1.1.5', '1.2.0', 'compatible'],
+    ['the only plug that replaces it', '0.3.0', '1.0.0', 'compatible'],
+    ['a plug of another major version that replaces it', '2.9.9', '1.2.0', 'compatible'],
     ['the newest of the same major version', '4.7.0', '4.0.0', 'major'],
     ['the newest when none is named', undefined, '4.0.0', 'newest'],
     ['the newest for latest', 'latest', '4.0.0', 'newest'],
@@ -93,13 +93,13 @@ describe('resolve', () => {
   })
 
   it.each(['3.0.0', '0.0.9', '1.2', '1', 'v1.2.0', '', '1.2.0-beta', '>=1.0.0'])(
-    'returns nothing for %j',
+    'returns undefined for %j',
     (version) => {
       expect(registry.resolve('sensor', 'p', version)).toBeUndefined()
     },
   )
 
-  it('returns nothing of the other kind', () => {
+  it('returns no plug of the other kind', () => {
     expect(registry.resolve('actuator', 'p', '1.0.0')).toBeUndefined()
   })
 })

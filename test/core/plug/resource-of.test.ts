@@ -24,12 +24,12 @@ describe('the resource of a call', () => {
     expect(resourceOf({ properties: { resource: named }, node: node('b'), task: task('c'), lookup })).toBe(resource)
   })
 
-  it('named by a variable without a value is missed', () => {
+  it('named by a variable without a value is reported as missing', () => {
     const context = { properties: { resource: '$fan' }, node: node('b'), task: task('c'), lookup }
     expect(() => resourceOf(context)).toThrow('set variables.fan to a resource id')
   })
 
-  it('is missed when there is none', () => {
+  it('is reported as missing when none is configured', () => {
     const context = { properties: {}, node: node(undefined), task: task(undefined), lookup }
     expect(() => resourceOf(context)).toThrow('the resource is missing')
   })

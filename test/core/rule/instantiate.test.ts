@@ -20,7 +20,7 @@ describe('settings', () => {
 
   it.each<[string, TaskSettings, TaskSettings]>([
     ['the defaults stand when nothing is given', {}, defaults],
-    ['what is given wins', { parallel: true }, { ...defaults, parallel: true }],
+    ['settings of the request win', { parallel: true }, { ...defaults, parallel: true }],
     ['tags merge by key', { tags: { b: 2 } }, { ...defaults, tags: { a: 1, b: 2 } }],
     [
       'another unit replaces the default frequency',
@@ -43,7 +43,7 @@ describe('settings', () => {
     expect(instantiate(template({ taskDefaults: defaults }), request).rule.task).toEqual(task)
   })
 
-  it('a rule brings its own as defaults', () => {
+  it('of the rule are defaults for the task', () => {
     const { rule } = validateRule(goodRule(), plugs)
     expect(instantiate(rule ?? {}, { resource: 'boiler-1' }).rule).toEqual({
       ...goodRule(),
@@ -65,7 +65,7 @@ describe('overrides', () => {
     return [...(rule.sensors ?? []), ...(rule.actuators ?? [])].find((one) => one.label === label)
   }
 
-  it('every field of the list reaches its sensor', () => {
+  it('apply each listed field to the sensor', () => {
     const properties = {
       cost: 7,
       resource: 'r',
@@ -92,7 +92,7 @@ describe('overrides', () => {
     })
   })
 
-  it('properties merge by key; of a key given twice the last counts', () => {
+  it('merge properties by key; the last of equal keys wins', () => {
     const nodes = [
       {
         name: 'heat',
@@ -110,7 +110,7 @@ describe('overrides', () => {
     expect(node('heat', nodes)?.properties).toEqual({ dataName: 'temperature', threshold: 2, mode: 'strict' })
   })
 
-  it('a version pins the plug', () => {
+  it('set the version of the plug', () => {
     expect(node('flip', [{ name: 'flip', properties: { sensor: { version: '1.9.0' } } }])).toMatchObject({
       version: '1.9.0',
     })
@@ -134,11 +134,11 @@ describe('overrides', () => {
       'by its own label, as an action',
       { name: 'note', properties: { actions: [{ requiredProperties: [{ key: 5 }] }] } },
     ],
-  ])('an actuator is reached %s', (_name, override) => {
+  ])('apply to an actuator %s', (_name, override) => {
     expect(node('note', [override])?.properties).toMatchObject({ key: 5, message: 'it is ${nodes.heat.rawData.value}' })
   })
 
-  it('of the template come before those of the request', () => {
+  it('of the template precede those of the request', () => {
     const cost = (value: number): NodeOverride[] => [
       { name: 'heat', properties: { cost: value, resource: `r${value}` } },
     ]
@@ -149,7 +149,7 @@ describe('overrides', () => {
     expect(rule.task).toEqual({})
   })
 
-  it('neither template nor request changes', () => {
+  it('leave template and request unmodified', () => {
     const source = template()
     const nodes = [{ name: 'heat', properties: { cost: 3, sensor: { requiredProperties: [{ threshold: 1 }] } } }]
     const before = structuredClone({ source, nodes })
@@ -203,7 +203,7 @@ describe('overrides', () => {
 describe('variables', () => {
   const declared = (...variables: VariableDeclaration[]) => template({ variables })
 
-  it('a default fills in, a given value wins, an undeclared one passes', () => {
+  it('use a default, a given value over it, and pass on an undeclared one', () => {
     const source = declared(
       { name: 'limit', type: 'double', defaultValue: 5 },
       { name: 'room', type: 'string', defaultValue: 'hall' },
@@ -214,7 +214,7 @@ describe('variables', () => {
     expect(rule.task?.variables).toEqual(variables)
   })
 
-  it('a mandatory one without a value is named in the words of the platform', () => {
+  it("without a value are reported in the platform's words if mandatory", () => {
     const { issues } = instantiate(declared({ name: 'threshold', type: 'double', mandatory: true }))
     expect(issues).toEqual([
       {
@@ -228,7 +228,7 @@ describe('variables', () => {
     ])
   })
 
-  it('a resource variable without a value is missing too, and reported once', () => {
+  it('of resources without a value are missing too, and reported once', () => {
     const source = template()
     Object.assign(source.sensors?.[0] ?? {}, { resource: '$boiler' })
     Object.assign(source.sensors?.[1] ?? {}, { resource: '$boiler' })
@@ -248,13 +248,13 @@ describe('variables', () => {
     ['object', { a: 1 }, { a: 1 }],
     ['object', '{"a":1}', { a: 1 }],
     ['object', 'a', undefined],
-  ])('as %s, %j becomes %j', (type, given, typed) => {
+  ])('as %s convert %j to %j', (type, given, typed) => {
     const { variables, issues } = instantiate(declared({ name: 'v', type }), { variables: { v: given } })
     expect(variables['v']).toEqual(typed)
     expect(issues.map((issue) => issue.path)).toEqual(typed === undefined ? ['/variables/v'] : [])
   })
 
-  it('an enum takes its values only', () => {
+  it('as enum accept only its values', () => {
     const source = declared({ name: 'speed', type: 'integer', format: { type: 'enum', values: [1, 2] } })
     expect(texts(source, { variables: { speed: 2 } })).toEqual([])
     expect(texts(source, { variables: { speed: 3 } })).toEqual([
@@ -262,14 +262,14 @@ describe('variables', () => {
     ])
   })
 
-  it('the name of a prototype property is rejected', () => {
+  it('named like a prototype property are rejected', () => {
     const variables = JSON.parse('{"__proto__": {"x": 1}}') as Record<string, unknown>
     expect(texts(template(), { variables })).toEqual([expect.stringContaining('ERROR KEY /variables/__proto__')])
   })
 })
 
-describe('the whole way', () => {
-  it('a valid template and request result in a valid rule', () => {
+describe('a complete instantiation', () => {
+  it('results in a valid rule', () => {
     const { rule, issues } = instantiate(template(), {
       name: 't',
       type: 'periodic',

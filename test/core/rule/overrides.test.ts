@@ -20,7 +20,7 @@ const graph: RuleGraph = {
 }
 
 describe('mergeOverrides', () => {
-  it('actuators merge by label', () => {
+  it('merges actuators by label', () => {
     const action = (label: string, value: number): NodeOverride => ({
       name: 'a',
       properties: { actions: [{ label, requiredProperties: [{ k: value }] }] },
@@ -57,7 +57,7 @@ describe('mergeOverrides', () => {
     { maxLength: 4 },
   )
 
-  it('applying the merged list is the same as applying one list after the other', () => {
+  it('has the same result as applying one list after the other', () => {
     fc.assert(
       fc.property(lists, lists, (earlier, later) => {
         const report = new Report()
@@ -68,7 +68,7 @@ describe('mergeOverrides', () => {
     )
   })
 
-  it('merging is associative', () => {
+  it('is associative', () => {
     fc.assert(
       fc.property(lists, lists, lists, (a, b, c) => {
         expect(mergeOverrides(mergeOverrides(a, b), c)).toEqual(mergeOverrides(a, mergeOverrides(b, c)))
@@ -98,7 +98,7 @@ describe('overriddenAt', () => {
     return fc.oneof(values, fc.array(values, { maxLength: 3 }))
   }
 
-  /** every place that an override can reach */
+  /** every path that an override can change */
   const places = ['/sensors/0', '/sensors/1', '/actuators/0', '/actuators/1'].flatMap((node) =>
     ['sequence', 'resource', 'version', 'properties/k', 'properties/l'].map((field) => `${node}/${field}`),
   )
@@ -108,7 +108,7 @@ describe('overriddenAt', () => {
       .slice(1)
       .reduce<unknown>((part, step) => (part as Record<string, unknown> | undefined)?.[step], root)
 
-  it('states where the value of each place comes from', () => {
+  it('locates the origin of each value', () => {
     fc.assert(
       fc.property(lists, (nodes) => {
         const report = new Report()

@@ -42,7 +42,7 @@ describe('the schemas', () => {
     expect(same).toHaveLength(8)
   })
 
-  it('accept a rule that uses them', () => {
+  it('accept a rule that uses every field', () => {
     expect(Check(RuleSchema, goodRule())).toBe(true)
     expect(Check(RuleSchema, { ...goodRule(), sensors: [{ label: 'a' }] })).toBe(false)
   })

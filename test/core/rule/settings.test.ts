@@ -34,7 +34,7 @@ const DEFAULTS: NormalSettings = {
 
 describe('normalizeSettings', () => {
   it.each<[string, TaskSettings, Partial<NormalSettings>]>([
-    ['nothing gives the defaults', {}, {}],
+    ['the defaults apply without settings', {}, {}],
     ['frequency is ms', { type: 'periodic', frequency: 250 }, { type: 'periodic', frequency: 250 }],
     [
       'pollingInterval is seconds',
@@ -42,13 +42,17 @@ describe('normalizeSettings', () => {
       { type: 'periodic', frequency: 900_000 },
     ],
     ['frequency wins', { type: 'periodic', frequency: 5, pollingInterval: 900 }, { type: 'periodic', frequency: 5 }],
-    ['a clock tells the type', { rrule: 'FREQ=DAILY' }, { type: 'scheduled', rrule: 'FREQ=DAILY' }],
+    ['the type follows from the clock', { rrule: 'FREQ=DAILY' }, { type: 'scheduled', rrule: 'FREQ=DAILY' }],
     ['a clock the type does not read is left out', { type: 'reactive', frequency: 5, cron: 'x' }, {}],
-    ['an empty resource is none', { resource: '' }, {}],
+    ['an empty resource counts as absent', { resource: '' }, {}],
     ['maxLateness becomes ms', { maxLateness: 'PT1M' }, { maxLatenessMs: 60_000 }],
-    ['what is late is taken', { late: 'take' }, { late: 'take' }],
+    ['late readings are accepted', { late: 'take' }, { late: 'take' }],
     ['reorder becomes ms', { late: { reorder: '30s' } }, { reorderMs: 30_000 }],
-    ['reorder may take the rest', { late: { reorder: 'PT1M', then: 'take' } }, { late: 'take', reorderMs: 60_000 }],
+    [
+      'reorder may accept later readings',
+      { late: { reorder: 'PT1M', then: 'take' } },
+      { late: 'take', reorderMs: 60_000 },
+    ],
     ['time and duplicates stay', { time: 'arrival', duplicates: 'take' }, { time: 'arrival', duplicates: 'take' }],
     ['maxMissed stays as it is', { maxMissed: 0 }, { maxMissed: 0 }],
     ['a dst policy stays as it is', { dst: { gap: 'skip' } }, { dst: { gap: 'skip' } }],

@@ -10,7 +10,7 @@ import { growth } from '../../support/cpu-time.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 type Path = readonly (string | number)[]
 
-/** The good rule with one value put in (undefined: taken out) at a path. */
+/** A valid rule with one value set (undefined: removed) at a path. */
 function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
   const rule: unknown = goodRule()
   for (const [path, value] of changes) {
@@ -24,7 +24,7 @@ function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
   return rule
 }
 
-/** The same, each change as `/path = JSON`: without a value its place is taken out, `-` is the place behind a list. */
+/** The same, each change as `/path = JSON`: without a value the path is removed; `-` appends to a list. */
 function changedBy(changes: string): unknown {
   const each = changes.split(/; (?=\/)/).map((change): [Path, unknown] => {
     const [path = '', json = ''] = change.split(/ = ?(.*)/s)
@@ -38,11 +38,11 @@ const lines = (input: unknown) =>
   validateRule(input, plugs).issues.map((i) => `${i.severity} ${i.type} ${describeIssue(i)}`)
 
 describe('a rule without problems', () => {
-  it('returns as it is, without issues', () => {
+  it('is returned as is, without issues', () => {
     expect(validateRule(goodRule(), plugs)).toEqual({ rule: goodRule(), issues: [] })
   })
 
-  it('is a copy', () => {
+  it('is returned as a copy', () => {
     const given = goodRule()
     const { rule } = validateRule(given, plugs)
     given.sensors.pop()
@@ -50,7 +50,7 @@ describe('a rule without problems', () => {
   })
 })
 
-describe('variables beside the graph of a rule', () => {
+describe('variables outside the graph of a rule', () => {
   const withVariables = (variables: unknown, task: object = { name: 't' }) => ({ ...goodRule(), variables, task })
 
   it('are defaults for the values in its settings', () => {
@@ -59,7 +59,7 @@ describe('variables beside the graph of a rule', () => {
     expect(rule).not.toHaveProperty('variables')
   })
 
-  it('may be declarations: their defaults are values, and a value of another type is rejected', () => {
+  it('may be declarations: their defaults become values, and a value of another type is rejected', () => {
     const declared = [{ name: 'm', type: 'integer', defaultValue: 5 }]
     const { rule, issues } = validateRule(withVariables(declared), plugs)
     expect([{ ...rule?.task?.variables }, issues]).toEqual([{ m: 5 }, []])
@@ -82,7 +82,7 @@ describe('variables beside the graph of a rule', () => {
 })
 
 describe('a field that only templates have', () => {
-  it('is warned of and omitted', () => {
+  it('causes a warning and is omitted', () => {
     const { rule, issues } = validateRule({ ...goodRule(), name: {}, taskDefaults: 5 }, plugs)
     expect(rule).toEqual(goodRule())
     expect(issues.map(({ type, path }) => [type, path])).toEqual([
@@ -92,7 +92,7 @@ describe('a field that only templates have', () => {
   })
 })
 
-describe('each problem has its location and a correction', () => {
+describe('each problem has a location and a correction', () => {
   it.each(
     Object.entries({
       '/sensors = []; /relations = []; /triggers = []; /actuators = []':
@@ -342,12 +342,12 @@ describe('each problem has its location and a correction', () => {
     ).toHaveLength(1)
   })
 
-  it('an invalid value is not reported as missing as well', () => {
+  it('an invalid value is not also reported as missing', () => {
     expect(lines(changed([['task'], { type: 'periodic', pollingInterval: 0 }]))).toHaveLength(1)
     expect(lines(changed([['task', 'type'], 'sometimes']))).toHaveLength(1)
   })
 
-  it('all at once', () => {
+  it('all problems are reported at once', () => {
     const found = lines(
       changed(
         [['sensors', 0, 'name'], 'steam'],
@@ -365,12 +365,12 @@ describe('each problem has its location and a correction', () => {
   })
 })
 
-describe('what is allowed', () => {
+describe('accepted:', () => {
   it.each([
     ['numbers written as text', '/sensors/0/properties/threshold = "80.5"'],
     ['a placeholder where a number belongs', '/sensors/0/properties/threshold = "${variables.limit}"'],
     [
-      'a sensor that hears events and takes no data, in a task without a clock',
+      'a sensor that observes events and no data, in a task without a clock',
       '/sensors/- = {"label":"e","name":"ear","resource":"$","dataTrigger":false}; /task = {"type":"reactive"}',
     ],
     ['JSON Logic that looks like nothing else', '/sensors/0/properties/when = {">":[{"var":"a"},1]}'],
@@ -388,7 +388,7 @@ describe('what is allowed', () => {
     ['the own answer of an actuator', '/actuators/0/properties/message = "before: ${?nodes.note.rawData.sent}"'],
     ['a sensor of silence with the clock of its task', '/sensors/- = {"label":"quiet","name":"lull","resource":"$"}'],
     [
-      'a sensor of silence with a clock of its own',
+      'a sensor of silence with its own clock',
       '/task = {"type":"reactive"}; /sensors/- = {"label":"q","name":"lull","resource":"$","pollingPeriod":1000}',
     ],
     [
@@ -400,14 +400,14 @@ describe('what is allowed', () => {
       '/task = {"type":"reactive"}; /sensors/0/resource = "other"; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}',
     ],
     [
-      'a sensor of silence in a rule whose settings come later',
+      'a sensor of silence in a rule without settings yet',
       '/task =; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}',
     ],
   ])('%s', (_name, changes) => {
     expect(lines(changedBy(changes))).toEqual([])
   })
 
-  it('a rule without settings may tick later', () => {
+  it('a periodic rule without a start', () => {
     expect(lines(changed([['task'], undefined], [['sensors', 1, 'resource'], undefined]))).toEqual([])
   })
 
@@ -452,7 +452,7 @@ describe('what is allowed', () => {
 describe('a strict check', () => {
   const misspelt = changed([['sensors', 0, 'properties', 'treshold'], 1])
 
-  it('rejects a property that its plug does not declare', () => {
+  it('rejects an undeclared property of a plug', () => {
     const { rule, issues } = validateRule(misspelt, plugs, { strict: true })
     expect(rule).toBeUndefined()
     expect(issues).toMatchObject([
@@ -461,13 +461,13 @@ describe('a strict check', () => {
     expect(validateRule(misspelt, plugs).rule).toBeDefined()
   })
 
-  it('rejects it in a template', () => {
+  it('rejects an undeclared property in a template', () => {
     const { task: _, ...graph } = misspelt as Rule
     expect(validateTemplate({ name: 't', ...graph }, plugs, { strict: true }).template).toBeUndefined()
     expect(validateTemplate({ name: 't', ...graph }, plugs).template).toBeDefined()
   })
 
-  it('leaves other warnings as they are', () => {
+  it('keeps other warnings as warnings', () => {
     const odd = changed([['sensors', 0, 'colour'], 'red'])
     expect(validateRule(odd, plugs, { strict: true })).toEqual(validateRule(odd, plugs))
   })
@@ -476,7 +476,7 @@ describe('a strict check', () => {
 describe('malicious documents', () => {
   const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) })
 
-  it('__proto__ as a key is rejected and pollutes nothing', () => {
+  it('are rejected with __proto__ as a key, and do not change prototypes', () => {
     const evil: unknown = JSON.parse(
       '{"sensors":[{"label":"a","name":"dice","resource":"$","properties":{"__proto__":{"x":1},"constructor":1}}]}',
     )
@@ -499,7 +499,7 @@ describe('malicious documents', () => {
     expect(issues.map((issue) => issue.type)).toContain(type)
   })
 
-  it.each(['{{nope 1}}', '${x.y}'])('texts with many %s are rejected without reading them', (tag) => {
+  it.each(['{{nope 1}}', '${x.y}'])('are rejected with too many %s, without reading them', (tag) => {
     const texts = (each: number) =>
       changed([['sensors', 0, 'properties', 'options'], [1, 2].map(() => tag.repeat(each))])
     expect(validateRule(texts(2501), plugs).issues).toEqual([
@@ -552,7 +552,7 @@ describe('a template', () => {
   const issuesOf = (input: unknown) =>
     validateTemplate(input, plugs).issues.map((i) => `${i.severity} ${i.type} ${describeIssue(i)}`)
 
-  it('without problems returns as it is; its defaults need not be complete', () => {
+  it('without problems is returned as is; its defaults may be incomplete', () => {
     expect(validateTemplate(template(), plugs)).toEqual({ template: template(), issues: [] })
   })
 
@@ -562,7 +562,7 @@ describe('a template', () => {
     ])
   })
 
-  it('may leave mandatory properties to the task', () => {
+  it('may omit mandatory properties', () => {
     const open = template()
     delete open.sensors[0]?.properties?.['threshold']
     expect(issuesOf(open)).toEqual([
@@ -570,7 +570,7 @@ describe('a template', () => {
     ])
   })
 
-  it('warns of variables that it does not declare, in properties and in resources', () => {
+  it('warns of undeclared variables, in properties and in resources', () => {
     const open = template()
     Object.assign(open.sensors[0] ?? {}, {
       resource: '$boiler',
@@ -620,7 +620,7 @@ describe('laws', () => {
   )
   const places: fc.Arbitrary<Path> = fc.constantFrom(...allPaths(goodRule(), []))
 
-  it('any JSON value is processed without throwing', () => {
+  it('any JSON value is validated without throwing', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (input) => {
         for (const { issues } of [
@@ -634,7 +634,7 @@ describe('laws', () => {
     )
   })
 
-  it('a changed rule returns errors, or a rule that the schema describes', () => {
+  it('a mutated rule causes errors, or matches the schema', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(places, fc.option(junk, { nil: undefined })), { minLength: 1, maxLength: 4 }),
@@ -664,7 +664,7 @@ describe('laws', () => {
     )
   })
 
-  it('the schemas are JSON as they stand', () => {
+  it('the schemas are plain JSON', () => {
     for (const schema of [RuleSchema, TemplateSchema, TaskFromTemplateSchema]) {
       expect(JSON.parse(JSON.stringify(schema))).toMatchObject({ type: 'object' })
     }
@@ -678,7 +678,7 @@ describe('laws', () => {
         put(next, change)
         input = next
       } catch {
-        // an earlier change took the place away
+        // an earlier change removed the path
       }
     }
     return input

@@ -17,7 +17,7 @@ describe('the calendar', () => {
     )
   })
 
-  it('lets a month run over into other years', () => {
+  it('carries months over into other years', () => {
     expect(dayNumber(2026, 13, 1)).toBe(dayNumber(2027, 1, 1))
     expect(dayNumber(2026, 0, 1)).toBe(dayNumber(2025, 12, 1))
   })

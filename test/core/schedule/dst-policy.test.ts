@@ -16,14 +16,14 @@ describe('a local time', () => {
     expect(instantsOf(GAP, BRUSSELS, { gap: 'skip' })).toEqual([])
   })
 
-  it('in an overlap is its first instant, its second, or both', () => {
+  it('in an overlap becomes its first instant, its second, or both', () => {
     const [first, second] = [Date.UTC(2026, 9, 25, 0, 30), Date.UTC(2026, 9, 25, 1, 30)]
     expect(instantsOf(OVERLAP, BRUSSELS)).toEqual([first])
     expect(instantsOf(OVERLAP, BRUSSELS, { overlap: 'second' })).toEqual([second])
     expect(instantsOf(OVERLAP, BRUSSELS, { overlap: 'both' })).toEqual([first, second])
   })
 
-  it('at the ends of a gap and an overlap is outside or inside as the clock shows it', () => {
+  it('at the ends of a gap and an overlap is classified by the clock', () => {
     const at = (local: number): number => instantsOf(local, BRUSSELS, { gap: 'skip', overlap: 'both' }).length
     const HALF = 1_800_000
     expect([GAP - HALF - 1, GAP - HALF, GAP + HALF - 1, GAP + HALF].map(at)).toEqual([1, 0, 0, 1])
@@ -37,12 +37,12 @@ describe('a local time', () => {
     expect(instantsOf(noon, apia, { gap: 'skip' })).toEqual([])
   })
 
-  it('at the first minute after a gap is the change itself', () => {
+  it('at the first minute after a gap becomes the instant of the change', () => {
     const local = Date.UTC(1979, 9, 1, 1)
     expect(instantsOf(local, new Zones().parse('Pacific/Enderbury'))).toEqual([Date.UTC(1979, 9, 1, 12)])
   })
 
-  it('is where luxon puts it, in every zone', () => {
+  it('equals that of luxon, in every zone', () => {
     const zones = new Zones()
     fc.assert(
       fc.property(
@@ -64,8 +64,8 @@ describe('a local time', () => {
   })
 })
 
-describe('the changes of the clocks', () => {
-  it('are listed with the local times that they touch', () => {
+describe('clock changes', () => {
+  it('are listed with the affected local times', () => {
     expect(clockChanges(BRUSSELS, Date.UTC(2026, 0), Date.UTC(2027, 0))).toEqual([
       {
         kind: 'gap',

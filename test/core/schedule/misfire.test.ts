@@ -31,7 +31,7 @@ describe('a downtime', () => {
     })
   })
 
-  it('that ends at an occurrence has not missed that one', () => {
+  it('that ends at an occurrence has not missed it', () => {
     expect(missed(hourly, lastTick, 12 * HOUR, { misfire: 'once' })).toEqual({
       run: [11 * HOUR],
       skipped: 0,
@@ -40,7 +40,7 @@ describe('a downtime', () => {
     })
   })
 
-  it('without an occurrence in it has missed none', () => {
+  it('without an occurrence has missed none', () => {
     expect(missed(hourly, lastTick, lastTick + 5, { misfire: 'all' })).toMatchObject({ run: [], skipped: 0 })
     expect(missed(hourly, lastTick, lastTick, { misfire: 'all' })).toMatchObject({
       run: [],
@@ -49,7 +49,7 @@ describe('a downtime', () => {
     })
   })
 
-  it('of a year in seconds is bounded and reports that it stopped counting', () => {
+  it('of a year in seconds is limited and reports that counting stopped', () => {
     const secondly = parseSchedule({ type: 'scheduled', cron: '* * * * * ?', start: 0 })
     const year = 365 * 24 * HOUR
     const result = missed(secondly, 0, year, { misfire: 'all', cap: 1e9 })
@@ -58,12 +58,12 @@ describe('a downtime', () => {
     expect(result.run.at(-1)).toBe(year - 1000)
   })
 
-  it('of a fixed rate is counted exactly however long it was', () => {
+  it('of a fixed rate is counted exactly, for any length', () => {
     const result = missed(fixedRate(100, 0), 0, 1e13, { misfire: 'once' })
     expect(result).toEqual({ run: [1e13 - 100], skipped: 1e11 - 2, isExact: true, next: 1e13 })
   })
 
-  it('of a fixed delay has missed one at most', () => {
+  it('of a fixed delay has missed at most one', () => {
     const delay = fixedDelay(HOUR, 0)
     expect(missed(delay, 0, 9.5 * HOUR, { misfire: 'all' })).toEqual({
       run: [HOUR],
@@ -75,7 +75,7 @@ describe('a downtime', () => {
     expect(missed(delay, 0, HOUR / 2, { misfire: 'all' })).toEqual({ run: [], skipped: 0, isExact: true, next: HOUR })
   })
 
-  it('neither loses nor doubles an occurrence under any policy', () => {
+  it('neither loses nor repeats an occurrence under any policy', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 400 }),
@@ -101,7 +101,7 @@ describe('a downtime', () => {
 })
 
 describe('the latest occurrence before an instant', () => {
-  it('is found without walking, and not below the floor', () => {
+  it('is found without iteration, and not below the lower bound', () => {
     expect(latestBefore(hourly, 5 * HOUR, 0)).toBe(4 * HOUR)
     expect(latestBefore(hourly, 5 * HOUR + 1, 0)).toBe(5 * HOUR)
     expect(latestBefore(hourly, 5 * HOUR, 4 * HOUR)).toBeNull()

@@ -7,7 +7,7 @@ const from = Date.UTC(2026, 2, 27, 12)
 const times = (result: ReturnType<typeof nextRuns>) => result.runs.map((run) => [run.scheduledAt, run.note])
 
 describe('the next runs of an expression', () => {
-  it('are marked where the clocks change', () => {
+  it('are marked at clock changes', () => {
     const spring = nextRuns('0 30 2 * * ?', { zone, from, count: 3 })
     expect([spring.kind, spring.zone]).toEqual(['cron', zone])
     expect(times(spring)).toEqual([
@@ -28,18 +28,18 @@ describe('the next runs of an expression', () => {
     ])
   })
 
-  it('are not called shifted where the clock shows their own time', () => {
+  it('are not marked as shifted if their local time exists', () => {
     const runs = times(nextRuns('0 30 * * * ?', { zone, from: Date.UTC(2026, 2, 29), count: 3 }))
     expect(runs.map(([, note]) => note)).toEqual([undefined, undefined, undefined])
   })
 
-  it('may be those of a rule, which starts there', () => {
+  it('can be those of a rule, which starts there', () => {
     const result = nextRuns('FREQ=DAILY;INTERVAL=2', { zone, from, count: 2 })
     expect(result.kind).toBe('rrule')
     expect(times(result).map(([at]) => at)).toEqual(['2026-03-29T13:00:00+02:00', '2026-03-31T13:00:00+02:00'])
   })
 
-  it('include one at the very instant from which they are asked', () => {
+  it('include one at the requested start itself', () => {
     const at = Date.UTC(2026, 2, 28, 6)
     expect(nextRuns('0 0 6 * * ?', { from: at, count: 2 }).runs.map((run) => run.at)).toEqual([at, at + 86_400_000])
     expect(nextRuns('0 0 6 * * ?', { from: at + 1, count: 1 }).runs.map((run) => run.at)).toEqual([at + 86_400_000])
@@ -65,7 +65,7 @@ describe('the next runs of an expression', () => {
     expect(() => nextRuns('* * * * *', { from, count })).toThrow(`count: ${count} is out of range; use 1 to 10000`)
   })
 
-  it('are rejected like any schedule', () => {
+  it('are validated like any schedule', () => {
     expect(() => nextRuns('0 61 * * * ?', { from, zone: 'Europe/Brusels' })).toThrow(/2 problems/)
   })
 })
@@ -109,7 +109,7 @@ describe('gap and overlap days of two years', () => {
     ])
   })
 
-  it('say where a shifted run meets another', () => {
+  it('report a shifted run that coincides with another', () => {
     expect(changes('0 */15 * * * ?')[0]).toEqual([
       '2026-03-29',
       'gap',
@@ -118,7 +118,7 @@ describe('gap and overlap days of two years', () => {
     ])
   })
 
-  it('are not listed when the schedule is not touched, or has ended', () => {
+  it('are omitted when the schedule is not affected, or has ended', () => {
     expect(changes('0 0 12 * * ?')).toEqual([])
     expect(changes('DTSTART:20260101T023000\nRRULE:FREQ=DAILY;UNTIL=20260328')).toEqual([])
     expect(nextRuns('0 30 2 * * ?', { from }).changes).toEqual([])
@@ -131,14 +131,14 @@ describe('gap and overlap days of two years', () => {
     ])
   })
 
-  it('count many and show few', () => {
+  it('are counted, and only the first ones are shown', () => {
     const [gap] = nextRuns('* * * * * ?', { zone, from }).changes
     expect([gap?.count, gap?.touched.length]).toEqual([1000, 5])
   })
 })
 
 describe('a downtime', () => {
-  it('begins with its first instant and ends before its last', () => {
+  it('includes its start and excludes its end', () => {
     const down = { from: Date.UTC(2026, 2, 28, 12), to: Date.UTC(2026, 2, 30, 12) }
     expect(nextRuns('0 0 12 * * ?', { from, down }).downtime?.all.run).toEqual([
       '2026-03-28T12:00:00+00:00',
@@ -146,12 +146,12 @@ describe('a downtime', () => {
     ])
   })
 
-  it('before the first run that is requested is one of the same rule', () => {
+  it('before the first requested run has the previous run of the same rule', () => {
     const down = { from: from - 3_600_000, to: from }
     expect(nextRuns('FREQ=MINUTELY;INTERVAL=20', { from, down }).downtime?.skip.skipped).toBe(3)
   })
 
-  it('shows what runs and what is skipped under each policy', () => {
+  it('shows the runs that each policy executes and skips', () => {
     const down = { from: Date.UTC(2026, 2, 28, 0), to: Date.UTC(2026, 2, 30, 12), cap: 2 }
     expect(nextRuns('0 30 2 * * ?', { zone, from, down }).downtime).toEqual({
       skip: { run: [], skipped: 3, isExact: true },

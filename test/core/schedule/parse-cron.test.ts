@@ -71,7 +71,7 @@ describe("Quartz's fields", () => {
     ['0 0 0 1 1 ? 2097/1', ['2097-01-01', '2098-01-01', '2099-01-01']],
     ['0 0 0 29 2 ? *', ['2028-02-29', '2032-02-29']],
     ['0 0 0 1 1 ? 1999', []],
-  ])('%s keeps to its years', (expression, expected) => {
+  ])('%s is limited to its years', (expression, expected) => {
     const limit = expected.length === 2 ? 2 : 9
     expect(times(expression, limit).map((time) => time.slice(0, 10))).toEqual(expected)
   })
@@ -123,7 +123,7 @@ describe("unix's five fields", () => {
       fc.property(fields, start, (parts, second) => {
         const expression = parts.join(' ')
         const peer = peerOf(expression, second)
-        // cron-parser refuses lists that say a value twice
+        // cron-parser rejects lists with duplicate values
         fc.pre(peer !== undefined)
         const expected = Array.from({ length: 4 }, () => isoLocal(peer.next().getTime()))
         expect(times(expression, 4, second * 1000)).toEqual(expected)
@@ -134,7 +134,7 @@ describe("unix's five fields", () => {
 })
 
 describe('the key of an expression', () => {
-  it('is the same for the same times and for no others', () => {
+  it('is equal for equal times only', () => {
     const key = (expression: string): string => parseCron(expression).key
     expect(key('0 0/15 * * * ?')).toBe(key('0 0,15,30,45 * ? * *'))
     expect(key('0 */15 * * * ?')).toBe(key('*/15 * * * *'))
@@ -154,7 +154,7 @@ describe('the key of an expression', () => {
   })
 })
 
-describe('an expression that cannot be used', () => {
+describe('an invalid expression', () => {
   it.each([
     ['60 0 0 * * ?', 'second: "60" is out of range; second takes 0-59'],
     ['0 61 0 * * ?', 'minute: "61" is out of range; minute takes 0-59'],
@@ -190,7 +190,7 @@ describe('an expression that cannot be used', () => {
     expect(() => parseCron(expression)).toThrow(message)
   })
 
-  it('of hostile length is rejected at once', () => {
+  it('of excessive length is rejected at once', () => {
     expect(() => parseCron(`${'0,'.repeat(100_000)}0 * * * * ?`)).toThrow('is not a cron expression')
   })
 })

@@ -54,7 +54,12 @@ describe('COUNT', () => {
   it.each<[string, string, DstPolicy, string[]]>([
     ['counts what a shifted time becomes', sunday, { gap: 'shift' }, ['03-28T01', '03-29T01', '03-30T00']],
     ['does not count a time that is skipped', sunday, { gap: 'skip' }, ['03-28T01', '03-30T00', '03-31T00']],
-    ['counts what EXDATE takes away', `${sunday}\nEXDATE:20260330T023000`, { gap: 'skip' }, ['03-28T01', '03-31T00']],
+    [
+      'counts occurrences that EXDATE removes',
+      `${sunday}\nEXDATE:20260330T023000`,
+      { gap: 'skip' },
+      ['03-28T01', '03-31T00'],
+    ],
     [
       'ends when a rule has skipped times alone',
       'DTSTART:20260329T020000\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU;COUNT=2',
@@ -92,7 +97,7 @@ describe('the start of a rule', () => {
     expect(rruleSchedule('FREQ=DAILY;BYHOUR=1').next(before)).toBe(Date.UTC(2026, 0, 6, 1, 30, 15))
   })
 
-  it('gives tasks with the same rule the same key if the start does not matter', () => {
+  it('is ignored in the key of a rule that does not depend on it', () => {
     const keyAt = (rrule: string, start: number) => rruleSchedule(rrule, 'Europe/Paris', start).key
     const other = START + 7_345_000
     const daily = 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0'
@@ -106,7 +111,7 @@ describe('the start of a rule', () => {
 })
 
 describe('lines around a rule', () => {
-  it('EXDATE takes out times and whole days, RDATE adds times', () => {
+  it('EXDATE removes times and whole days, RDATE adds times', () => {
     const schedule = rruleSchedule(
       [
         'DTSTART:20260201T060000Z',
@@ -119,7 +124,7 @@ describe('lines around a rule', () => {
     expect(firstOf(schedule, 9)).toEqual(['2026-02-01T06:00:00', '2026-02-01T09:15:00', '2026-02-03T00:00:00'])
   })
 
-  it('two rules are merged without doubling what both mean', () => {
+  it('merge two rules without duplicating common occurrences', () => {
     const schedule = rruleSchedule(
       'DTSTART:20260201T000000\nRRULE:FREQ=DAILY;BYHOUR=6,12;COUNT=4\nRRULE:FREQ=DAILY;BYHOUR=12,18;COUNT=4',
     )
@@ -149,7 +154,7 @@ describe('lines around a rule', () => {
   })
 })
 
-describe('a rule that cannot be used', () => {
+describe('an invalid rule', () => {
   it.each([
     ['FREQ=FOO', 'FREQ: "FOO" is not a valid frequency'],
     ['INTERVAL=2', 'FREQ is missing'],
@@ -187,24 +192,24 @@ describe('a rule that cannot be used', () => {
     expect(() => rruleSchedule(rrule)).toThrow(message)
   })
 
-  it('of more than 20,000 characters is not read at all', () => {
+  it('of more than 20,000 characters is rejected unread', () => {
     expect(() => rruleSchedule('x'.repeat(30_000))).toThrow('is not a rule of at most 20000 characters')
   })
 
-  it('reports all problems at once, each at its place', () => {
+  it('reports all problems at once, with positions', () => {
     const error = thrownBy(() => rruleSchedule('FREQ=DAILY;BYHOUR=24,25;COUNT=x;FOO=1', 'Nowhere'))
     expect(error.code).toBe('SCHEDULE')
     expect(error.issues.map(({ path }) => path)).toEqual(['/timeZone', '/rrule', '/rrule', '/rrule', '/rrule'])
   })
 
-  it('may not contradict the zone of the task', () => {
+  it('cannot contradict the zone of the task', () => {
     const rule = 'DTSTART;TZID=Europe/Brussels:20260101T000000\nRRULE:FREQ=DAILY'
     expect(() => rruleSchedule(rule, 'Asia/Tokyo')).toThrow('timeZone is Asia/Tokyo but DTSTART is in Europe/Brussels')
     expect(rruleSchedule(rule, 'Europe/Brussels').key).toBe(rruleSchedule(rule).key)
   })
 })
 
-it('BYSETPOS picks out of whole periods, also of the one that DTSTART lies in', () => {
+it('selects by BYSETPOS from whole periods, including that of DTSTART', () => {
   const thursday = 'DTSTART:19980101T000000'
   const schedule = rruleSchedule(`${thursday}\nRRULE:FREQ=WEEKLY;BYDAY=MO,FR;BYSETPOS=1`)
   expect(firstOf(schedule, 1, 0)).toEqual(['1998-01-05T00:00:00'])
@@ -229,13 +234,13 @@ describe('a hostile rule', () => {
 
   it.each([
     ['an old start with seconds', 'DTSTART:19700101T000000\nRRULE:FREQ=SECONDLY'],
-    ['an old start with an odd interval', 'DTSTART:19700101T000007\nRRULE:FREQ=SECONDLY;INTERVAL=86399'],
+    ['an old start with an unusual interval', 'DTSTART:19700101T000007\nRRULE:FREQ=SECONDLY;INTERVAL=86399'],
     [
       'a set of every second of the year',
       `FREQ=YEARLY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYDAY=MO,TU,WE,TH,FR,SA,SU;BYSETPOS=-1`,
     ],
     ['a large count', 'DTSTART:20000101T000000\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;COUNT=10000'],
-  ])('%s: is evaluated from any point in a bounded number of steps', (_name, rrule) => {
+  ])('%s: is evaluated from any point in a limited number of steps', (_name, rrule) => {
     const schedule = rruleSchedule(rrule)
     for (const after of [0, START, Date.UTC(2150, 5)]) {
       const next = schedule.next(after)
@@ -245,11 +250,11 @@ describe('a hostile rule', () => {
 })
 
 // Holds RRULE-1, RRULE-2
-describe('a rule agrees with rrule, where that answers', () => {
+describe('a rule agrees with the package rrule', () => {
   const weekday = fc.constantFrom('MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU')
   const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[] | undefined> =>
     fc.option(
-      // rrule gives the times of a day in the order in which its parts list them
+      // rrule returns the times of a day in the order in which its parts list them
       fc
         .uniqueArray(value, { minLength: 1, maxLength: 3 })
         .map((list) => list.toSorted((a, b) => Number(a) - Number(b))),
@@ -262,7 +267,7 @@ describe('a rule agrees with rrule, where that answers', () => {
     BYMINUTE: some(fc.integer({ min: 0, max: 59 })),
     BYSECOND: some(fc.integer({ min: 0, max: 59 })),
   }
-  // rrule wants both of MO and 2MO where RFC 5545 wants either, so no list has both kinds
+  // rrule requires both MO and 2MO where RFC 5545 requires either, so no list mixes the two kinds
   const ordinal = fc.tuple(fc.constantFrom('1', '2', '-1', '-2'), weekday).map(([nth, day]) => nth + day)
   const rule = fc.oneof(
     fc.record({
@@ -292,7 +297,7 @@ describe('a rule agrees with rrule, where that answers', () => {
       BYMINUTE: common.BYMINUTE,
       BYSECOND: common.BYSECOND,
     }),
-    // without BYMINUTE: rrule never comes back from one that its interval does not meet
+    // without BYMINUTE: rrule never returns for a rule whose interval never matches
     fc.record({ FREQ: fc.constant('MINUTELY'), BYDAY: some(weekday), BYSECOND: common.BYSECOND }),
   )
   const start = fc.integer({ min: Date.UTC(1998, 0) / 1000, max: Date.UTC(2030, 0) / 1000 })
@@ -303,12 +308,12 @@ describe('a rule agrees with rrule, where that answers', () => {
         rule,
         fc.integer({ min: 1, max: 5 }),
         fc.constantFrom('', ';WKST=SU', ';WKST=TH'),
-        // rrule wraps positions beyond the set around and gives doubles, so only one that every set has
+        // rrule wraps positions beyond the set around and returns duplicates, so use only positions that every set has
         fc.constantFrom('', ';BYSETPOS=1', ';BYSETPOS=-1'),
         start,
         (parts, interval, week, position, second) => {
           const by = Object.entries(parts).filter((entry) => entry[1] !== undefined)
-          // rrule cuts a week that DTSTART lies in before it picks positions; here they are those of the whole week
+          // rrule cuts the week of DTSTART before it picks positions; here they apply to the whole week
           const hasBy = parts.FREQ !== 'WEEKLY' && by.some(([name]) => name.startsWith('BY'))
           const value = `${by.map(([name, part]) => `${name}=${String(part)}`).join(';')};INTERVAL=${interval}${week}${hasBy ? position : ''}`
           const dtstart = new Date(second * 1000)

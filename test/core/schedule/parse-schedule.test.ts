@@ -7,13 +7,13 @@ import type { Schedule, ScheduleSettings } from '../../../src/core/schedule/sche
 
 const START = Date.UTC(2026, 0, 1, 0, 0, 7)
 
-/** Settings as they come from outside, where no type holds. */
+/** Settings as external input, where types do not hold. */
 function parse(settings: Record<string, unknown>): Schedule {
   return parseSchedule({ start: START, ...settings } as unknown as ScheduleSettings)
 }
 
 describe('a periodic schedule', () => {
-  it('begins with the start and keeps its phase', () => {
+  it('begins at the start and keeps its phase', () => {
     const schedule = parse({ type: 'periodic', frequency: 10_000 })
     expect(schedule.first(START)).toBe(START)
     expect(schedule.next(START)).toBe(START + 10_000)
@@ -22,14 +22,14 @@ describe('a periodic schedule', () => {
     expect(schedule.first(START + 25_000)).toBe(START + 30_000)
   })
 
-  it('has the same key for the same phase only', () => {
+  it('has an equal key for an equal phase only', () => {
     const key = (start: number): string => parse({ type: 'periodic', frequency: 10_000, start }).key
     expect(key(START)).toBe(key(START + 30_000))
     expect(key(START)).not.toBe(key(START + 1))
     expect(key(START)).not.toBe(parse({ type: 'periodic', frequency: 20_000 }).key)
   })
 
-  it('counts as many occurrences as it has', () => {
+  it('counts its occurrences', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -87,7 +87,7 @@ describe('the other kinds of clock', () => {
   })
 })
 
-describe('settings that cannot be used', () => {
+describe('invalid settings', () => {
   it('are reported all at once', () => {
     const settings = {
       type: 'scheduled',

@@ -8,7 +8,7 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 const SECOND = 1000
 
-/** Tells how often it was asked. */
+/** Counts its queries. */
 function counted(schedule: Schedule): Schedule & { asked: number } {
   const counting = {
     key: schedule.key,
@@ -25,7 +25,7 @@ function counted(schedule: Schedule): Schedule & { asked: number } {
 const everyTenSeconds = parseSchedule({ type: 'scheduled', cron: '0/10 * * * * ?', start: 0 })
 
 describe('a remembered schedule', () => {
-  it('is queried once for a whole fleet', () => {
+  it('is evaluated once for a whole fleet', () => {
     const source = counted(everyTenSeconds)
     const shared = new RememberedSchedule(source)
     for (let task = 0; task < 1000; task++) expect(shared.next(20_000)).toBe(30_000)
@@ -33,7 +33,7 @@ describe('a remembered schedule', () => {
     expect(source.asked).toBe(1)
   })
 
-  it('counts a downtime once, and continues from there a moment later', () => {
+  it('counts a downtime once, and continues incrementally', () => {
     const source = counted(everyTenSeconds)
     const shared = new RememberedSchedule(source)
     const hour = 3600 * SECOND
@@ -43,7 +43,7 @@ describe('a remembered schedule', () => {
     expect(source.asked).toBeLessThan(1000)
   })
 
-  it('that stopped counting does not begin again', () => {
+  it('that stopped counting does not start again', () => {
     const source = counted(parseSchedule({ type: 'scheduled', cron: '* * * * * ?', start: 0 }))
     const shared = new RememberedSchedule(source)
     for (let task = 0; task < 5; task++) {

@@ -15,7 +15,7 @@ function counted(schedule: Schedule): { schedule: Schedule; calls: () => number 
 }
 
 describe('schedules with equal keys', () => {
-  it('share one stream, regardless of their number', () => {
+  it('share one stream, for any number of listeners', () => {
     const clock = new VirtualClock(0)
     const shared = shareTicks(clock)
     const all = Array.from({ length: 100 }, () =>
@@ -71,7 +71,7 @@ describe('schedules with equal keys', () => {
   })
 })
 
-it('different schedules and fixed delays do not share', () => {
+it('different schedules and fixed delays are not shared', () => {
   const clock = new VirtualClock(0)
   const shared = shareTicks(clock)
   shared.of(fixedRate(1000, 0)).subscribe()
@@ -80,7 +80,7 @@ it('different schedules and fixed delays do not share', () => {
   expect(shared.size).toBe(2)
 })
 
-it('an exhausted stream is forgotten', () => {
+it('an exhausted stream is released', () => {
   const clock = new VirtualClock(0)
   const shared = shareTicks(clock)
   let isComplete = false

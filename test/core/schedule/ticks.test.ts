@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const minutely = parseSchedule({ type: 'scheduled', cron: '0 * * * * ?', start: 0 })
 
-/** A wall clock over timers that know nothing of it: `shift` puts it forward or back. */
+/** A wall clock over independent timers: `shift` sets it forward or back. */
 class WallClock implements SchedulerLike {
   shift = 0
   delays: number[] = []
@@ -61,7 +61,7 @@ describe('ticks', () => {
     ])
   })
 
-  it('end with the schedule', () => {
+  it('end with their schedule', () => {
     const clock = new WallClock()
     const once = listen(parseSchedule({ type: 'onetime', start: 0 }), clock)
     const never = listen(parseSchedule({ type: 'reactive', start: 0 }), clock)
@@ -71,7 +71,7 @@ describe('ticks', () => {
     expect([once.isComplete(), once.ticks]).toEqual([true, [{ scheduledAt: 0, startedAt: 0 }]])
   })
 
-  it('wait in pieces when a delay exceeds the range of timers', () => {
+  it('wait in parts when a delay exceeds the range of timers', () => {
     const clock = new WallClock()
     const yearly = listen(parseSchedule({ type: 'scheduled', cron: '0 0 0 1 1 ? 1971', start: 0 }), clock)
     expect(clock.delays).toEqual([2 ** 31 - 1])
@@ -81,7 +81,7 @@ describe('ticks', () => {
     expect(yearly.ticks).toEqual([{ scheduledAt: 365 * DAY, startedAt: 365 * DAY }])
   })
 
-  it('leave no timer behind without subscribers', () => {
+  it('leave no timer without subscribers', () => {
     const clock = new WallClock()
     const heard = listen(minutely, clock)
     clock.timers.advanceTo(MINUTE)
@@ -109,7 +109,7 @@ describe('after a downtime', () => {
     ['skip', [60, 61], [4]],
     ['once', [59, 60, 61], [3]],
     ['all', [56, 57, 58, 59, 60, 61], []],
-  ] as const)('misfire %s is followed exactly', (misfire, minutes, skipped) => {
+  ] as const)('misfire %s is applied exactly', (misfire, minutes, skipped) => {
     const clock = new WallClock(HOUR)
     const heard = listen(minutely, clock, { lastTick: HOUR - 5 * MINUTE, misfire })
     clock.timers.advanceTo(HOUR + MINUTE)
@@ -164,7 +164,7 @@ describe('a clock that jumps', () => {
     }
   })
 
-  it('forward is noticed within the recheck', () => {
+  it('forward is noticed within the recheck interval', () => {
     const clock = new WallClock()
     const heard = listen(parseSchedule({ type: 'scheduled', cron: '0 0 2 * * ?', start: 0 }), clock, {
       recheckMs: 10_000,
@@ -185,7 +185,7 @@ describe('a clock that jumps', () => {
     for (const tick of heard.ticks) expect(tick.startedAt).toBeGreaterThanOrEqual(tick.scheduledAt)
   })
 
-  it('is not what a few late milliseconds are', () => {
+  it('does not include a few milliseconds of lateness', () => {
     const clock = new WallClock()
     const heard = listen(parseSchedule({ type: 'scheduled', cron: '0 0 * * * ?', start: 0 }), clock, { graceMs: 1000 })
     clock.shift = 999

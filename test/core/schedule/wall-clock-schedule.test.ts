@@ -26,7 +26,7 @@ function rruleIn(timeZone: string, rrule: string, dst?: DstPolicy): Schedule {
   return parseSchedule({ type: 'scheduled', rrule, timeZone, start: 0, ...(dst ? { dst } : {}) }, zones)
 }
 
-/** Walks the minutes, asks luxon what the clock shows, and follows the policy by its words. */
+/** Iterates over the minutes, converts each with luxon, and applies the policy literally. */
 function walk(
   timeZone: string,
   fits: (minuteOfDay: number, day: Date) => boolean,
@@ -69,11 +69,11 @@ describe('a schedule through a change of the clocks', () => {
       new Date(at).toISOString().slice(8, 16),
     )
 
-  it('two local times that meet in one instant are one occurrence', () => {
+  it('merges two local times of one instant', () => {
     expect(hours(cronIn('Europe/Brussels', '0 30 2,3 * * ?', { gap: 'shift' }), spring)).toEqual(['29T01:30'])
   })
 
-  it('shifted times mix in ascending order with the ones that are there anyway', () => {
+  it('sorts shifted times among the regular ones', () => {
     expect(hours(cronIn('Europe/Brussels', '0 0,20,50 2 ? * SUN'), spring)).toEqual([
       '29T01:00',
       '29T01:20',
@@ -83,7 +83,7 @@ describe('a schedule through a change of the clocks', () => {
     expect(hours(mixed, spring)).toEqual(['29T01:15', '29T01:45'])
   })
 
-  it('runs through the hour that comes twice when it runs in every hour, unless configured otherwise', () => {
+  it('runs in both passes of a repeated hour if it runs every hour, unless configured otherwise', () => {
     const everyHour = ['0 0/15 * * * ?', '*/15 * * * *'].map((cron) => cronIn('Europe/Brussels', cron))
     everyHour.push(rruleIn('Europe/Brussels', 'FREQ=MINUTELY;INTERVAL=15'))
     for (const schedule of everyHour) {
@@ -94,7 +94,7 @@ describe('a schedule through a change of the clocks', () => {
     expect(occurrencesBetween(first, autumn - 3_600_000, autumn + 3 * 3_600_000, 99)).toHaveLength(12)
   })
 
-  it('has no occurrence after an UNTIL in UTC, also where the local time comes twice', () => {
+  it('has no occurrence after an UNTIL in UTC, also where the local time repeats', () => {
     const lines = (until: string): string =>
       `DTSTART;TZID=Europe/Brussels:20261025T023000\nRRULE:FREQ=DAILY;UNTIL=${until}`
     expect(hours(rruleIn('Europe/Brussels', lines('20261025T010000Z'), { overlap: 'both' }), autumn)).toEqual([
@@ -152,7 +152,7 @@ describe('a schedule agrees with a walk over the minutes', () => {
 })
 
 // Holds WALLCLOCK-3
-describe('a question to a schedule', () => {
+describe('a query of a schedule', () => {
   it.each(POLICIES)('costs the same over three centuries of clock changes as over a day (%j)', (dst) => {
     for (const days of [1, 400, 110_000]) {
       const at = Date.UTC(2000, 0, 1) + days * DAY

@@ -35,7 +35,7 @@ describe('a coded reason', () => {
     },
   )
 
-  it('is the only one with its name and rule', () => {
+  it('has a unique name and rule', () => {
     const all = Object.values(REASONS)
     expect(Object.keys(REASONS)).toEqual(Object.keys(SENTENCES))
     expect(new Set(all.flatMap(({ name, rule }) => [name, rule])).size).toBe(2 * all.length)
@@ -45,7 +45,7 @@ describe('a coded reason', () => {
     ['invocationPolicy', 'act was held back from s: it is in its cool-down'],
     ['overlap', 'act was held back from s: its earlier work has not ended'],
     ['queue', 'act was held back from s: too many ticks are waiting'],
-  ] as const)('%s of a held firing has a text', (reason, expected) => {
+  ] as const)('%s of a withheld firing has a text', (reason, expected) => {
     expect(heldText({ node: 'act', source: 's', reason })).toBe(expected)
   })
 })
@@ -131,7 +131,7 @@ describe('the sentence of an explanation', () => {
   })
 })
 
-describe('what a trigger needs', () => {
+describe('the requirement of a trigger', () => {
   const a = { states: [{ node: 'a', state: 'On' }] }
 
   it.each<[string, Partial<TriggerExplanation>]>([
@@ -159,7 +159,7 @@ describe('what a trigger needs', () => {
     ])
   })
 
-  it('is nothing when only a cool-down is in the way, and a trigger that fired is not listed', () => {
+  it('is empty when only a cool-down is in the way, and a fired trigger is not listed', () => {
     const { whyNot } = text({
       triggers: [
         { ...trigger, needs: [] },

@@ -27,23 +27,23 @@ describe('the steps of a firing', () => {
     [{ kind: 'start', time: START }, 'the start of the task'],
     [{ kind: 'data', time: START, resource: 'r', values: {} }, 'r: a message without values'],
     [{ kind: 'data', time: START, resource: 'r', values: { t: Number.NaN, s: 'x', timestamp: 1 } }, 'r: t NaN, s "x"'],
-  ] satisfies [Why['input'], string][])('begins with %j', (input, expected) => {
+  ] satisfies [Why['input'], string][])('begin with %j', (input, expected) => {
     expect(lines({ input })[0]).toBe(`data ${expected}`)
   })
 
-  it('cuts wide messages', () => {
+  it('shorten wide messages', () => {
     const values = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`k${i}`, i === 0 ? 'x'.repeat(90) : i]))
     const [first = ''] = lines({ input: { kind: 'data', time: START, resource: 'r', values } })
     expect(first).toMatch(/k0 "x+\.\.\., k1 1, .*k7 7, and 4 more$/)
   })
 
-  it('reports the other message that led to the state of a sensor', () => {
+  it('name the other message that led to the state of a sensor', () => {
     const input = { kind: 'data', time: START - 2000, resource: 'door', values: { contact: 'open' } } as const
     const sensors = [{ node: 'open', state: 'True', since: START - 2000, input }]
     expect(lines({ sensors })).toContain('sensor open is True (since 2025-01-15T07:59:58, door: contact "open")')
   })
 
-  it('names unknown sensors and the triggers that led to the source', () => {
+  it('include unknown sensors and the triggers that led to the source', () => {
     const via = [{ source: 'beat', destination: 'wait', time: START - 1000 }]
     const found = lines({ via, sensors: [{ node: 'a', state: null }], gates: [] })
     expect(found).toContain('via beat ran wait at 2025-01-15T07:59:59')

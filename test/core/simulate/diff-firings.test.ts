@@ -4,7 +4,7 @@ import { FiringMatcher, type Difference } from '../../../src/core/simulate/diff-
 
 const TOLERANCE = 5
 
-/** Feeds both lists in order of time, equal ones as such. */
+/** Feeds both lists in order of time, equal firings as equal. */
 function matched(old: readonly number[], fresh: readonly number[], tolerance = TOLERANCE) {
   const differences: Difference[] = []
   const matcher = new FiringMatcher(tolerance, (difference) => void differences.push(difference))
@@ -31,8 +31,8 @@ describe('a firing', () => {
     ['of both runs at one time is equal', [1, 1, 9], [1, 1, 9], []],
     ['of one run alone is its own', [1], [], ['onlyOld 1']],
     ['of the new run alone is its own', [], [1], ['onlyNew 1']],
-    ['that comes later has moved', [1], [6], ['moved 1 by 5']],
-    ['that comes earlier has moved back', [6], [1], ['moved 1 by -5']],
+    ['that occurs later has moved', [1], [6], ['moved 1 by 5']],
+    ['that occurs earlier has moved back', [6], [1], ['moved 1 by -5']],
     ['beyond the tolerance has not moved', [1], [7], ['onlyOld 1', 'onlyNew 7']],
     ['that both have is equal before it is a move', [0, 5], [5, 10], ['onlyOld 0', 'onlyNew 10']],
     ['moves to the first that is left', [0, 2], [3, 4], ['moved 0 by 3', 'moved 2 by 2']],
@@ -43,7 +43,7 @@ describe('a firing', () => {
 })
 
 describe('firings of one instant', () => {
-  it('are equal also when they come one after the other, before a move is looked for (DIFF-2)', () => {
+  it('are matched before moves are searched (DIFF-2)', () => {
     const differences: Difference[] = []
     const matcher = new FiringMatcher(TOLERANCE, (difference) => void differences.push(difference))
     matcher.single('new', 'n', { time: 3, source: 's' })
@@ -70,7 +70,7 @@ describe('all firings', () => {
     )
   })
 
-  it('DIFF-3: move without crossing, and no further than the tolerance', () => {
+  it('DIFF-3: move without crossing, at most by the tolerance', () => {
     fc.assert(
       fc.property(times, times, fc.nat(20), (old, fresh, tolerance) => {
         const moves = matched(old, fresh, tolerance).differences.filter((one) => one.kind === 'moved')
@@ -81,7 +81,7 @@ describe('all firings', () => {
     )
   })
 
-  it('leave no two of both runs alone that are within the tolerance', () => {
+  it('leave no two unmatched firings within the tolerance', () => {
     fc.assert(
       fc.property(times, times, (old, fresh) => {
         const { differences } = matched(old, fresh)

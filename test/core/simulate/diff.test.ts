@@ -33,7 +33,7 @@ describe('diffRules', () => {
     expect(diff.nodes).toEqual([{ node: 'alarm', old: 2, new: 2, equal: 2, moved: 0, onlyOld: 0, onlyNew: 0 }])
   })
 
-  it('finds what moved and what only one rule fires, with both reasons', async () => {
+  it('finds moved firings and those of one rule only, with both reasons', async () => {
     const { equal, differences, nodes } = await diffRules(hot(80), hot(90), options)
     expect(equal).toBe(false)
     expect(nodes).toEqual([{ node: 'alarm', old: 2, new: 1, equal: 0, moved: 1, onlyOld: 1, onlyNew: 0 }])
@@ -77,7 +77,7 @@ describe('diffRules', () => {
     })
   })
 
-  it('sees a firing that a cool-down holds back, and until when', async () => {
+  it('sees a firing that a cool-down withholds, and until when', async () => {
     const { differences, parted } = await diffRules(hot(80), hot(80, 600), options)
     expect(differences).toMatchObject([
       {
@@ -89,7 +89,7 @@ describe('diffRules', () => {
     expect(parted).toMatchObject({ node: 'alarm', old: { event: { type: 'fired' } }, new: { event: { type: 'held' } } })
   })
 
-  it('sees rules part without a firing', async () => {
+  it('detects differing states without a firing', async () => {
     const diff = await diffRules(hot(90), hot(100), {
       ...options,
       messages: rises.slice(3).map((m) => ({ ...m, t: 95 })),
@@ -115,7 +115,7 @@ describe('diffRules', () => {
     expect(parted).toBeNull()
   })
 
-  it('names the rule that cannot start, and both when both cannot', async () => {
+  it('names the rule that cannot start, or both', async () => {
     const broken = { ...hot(80), triggers: [{ sourceLabel: 'hto', destinationLabel: 'alarm' }] }
     await expect(diffRules(hot(80), broken, options)).rejects.toThrow(/hto/)
     const other = { ...hot(80), triggers: [{ sourceLabel: 'hot', destinationLabel: 'alram' }] }
@@ -142,7 +142,7 @@ describe('diffRuns', () => {
         expect(after.nodes.filter((tally) => tally.old + tally.new > 0)).toEqual(
           both.nodes.filter((tally) => tally.old + tally.new > 0),
         )
-        // Steps at one instant are one to a run that is over
+        // Steps at one instant count as one for a run that has ended
         if (after.parted) expect(both.parted?.time).toBeLessThanOrEqual(after.parted.time)
       }),
       runs(60),
@@ -166,7 +166,7 @@ describe('diffRuns', () => {
     )
   })
 
-  it('knows the input and what was held back, from the events alone', async () => {
+  it('finds the input and withheld firings from the events alone', async () => {
     const diff = diffRuns(await simulate(hot(80), options), await simulate(hot(80, 600), options))
     expect(diff.differences).toMatchObject([
       { kind: 'onlyOld', old: { other: [{ blocked: [{ reason: 'cool-down', until: 11 * MINUTE }] }] } },

@@ -41,7 +41,7 @@ describe('late results in a simulation', () => {
     expect(late.events.some(({ at }) => at !== undefined)).toBe(true)
   })
 
-  it('are of the node where one is named, else of the plug', async () => {
+  it('use the latency of the node if configured, otherwise of the plug', async () => {
     const { maxLag } = await run({ condition: 150, hot: 0, wet: 0 })
     expect(maxLag).toBe(0)
   })

@@ -11,7 +11,7 @@ import { asPlugs, OpenCalls } from '../../support/model/as-plugs.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
 
-// Rules that are played side by side, or one after the other, have executions of equal ids: no attempts are counted.
+// Rules in one playback, or one after the other, have equal execution ids: attempts are not counted.
 const uncounted = Object.assign(new Map<string, number>(), { get: () => undefined })
 const plugs = asPlugs(new OpenCalls(), undefined, uncounted)
 const streams = messageStreams({
@@ -23,11 +23,11 @@ const streams = messageStreams({
   maxLength: 15,
 })
 
-/** A first message may be late by a day: nothing is to be seen in a day of polls before the others. */
+/** A first message may be a day late: polls of that day find nothing before the others. */
 const MINUTE = { from: 0, until: 60_000 }
 
-describe('rules side by side', () => {
-  it('do the same as separate runs', async () => {
+describe('several rules in one playback', () => {
+  it('behave as in separate runs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ruleArbitrary(), { minLength: 1, maxLength: 4 }), streams, async (rules, messages) => {
         const events = rules.map((): EngineEvent[] => [])
@@ -43,8 +43,8 @@ describe('rules side by side', () => {
   })
 })
 
-describe('an engine without detail', () => {
-  it('returns the same events but those of every message', async () => {
+describe('an engine without details', () => {
+  it('returns the same events except those of every message', async () => {
     const isDetail = (event: EngineEvent): boolean =>
       ['tick', 'data', 'state', 'gate'].includes(event.type) || (event.type === 'result' && event.ok)
     await fc.assert(
@@ -87,13 +87,13 @@ describe('a playback', () => {
   const slowPlugs = [slow('slow', 'sensor'), slow('slowAct', 'actuator')]
   const pair = [0, 1000].map((timestamp) => ({ resource: 'r', timestamp }))
 
-  it('waits for asynchronous plugs that follow from one another before the clock moves on', async () => {
+  it('waits for chains of asynchronous plugs before the clock advances', async () => {
     const { events } = await simulate(chain, { plugs: slowPlugs, messages: pair })
     const results = events.filter((event) => event.type === 'result').map(({ node, time }) => `${time} ${node}`)
     expect(results).toEqual(['0 first', '0 second', '0 act', '1000 first', '1000 second', '1000 act'])
   })
 
-  it('continues without them after the patience', async () => {
+  it('continues without them after its patience', async () => {
     const never = sensorPlug('slow', ['On'], () => new Promise<undefined>(() => {}))
     const given: number[] = []
     const { until } = await simulate(chain, {
@@ -108,7 +108,7 @@ describe('a playback', () => {
     expect({ until, given: given.length }).toEqual({ until: 1000, given: 1 })
   })
 
-  it('reports each step when all that follows from it has been done', async () => {
+  it('reports each step after all its consequences', async () => {
     const steps: string[] = []
     const counted: EngineEvent[] = []
     await play(
@@ -119,7 +119,7 @@ describe('a playback', () => {
     expect(steps).toEqual(['start -500: 0', 'message 0: 3', 'message 1000: 6'])
   })
 
-  it('reports its progress more often the more rules it plays', async () => {
+  it('reports progress more often for more rules', async () => {
     const many = Array.from({ length: 4096 }, (_, i) => ({ resource: 'none', timestamp: i }))
     const told = async (lanes: number): Promise<number> => {
       let count = 0

@@ -90,10 +90,10 @@ interface Given {
 }
 
 // Holds EXECUTOR-1
-describe('a rehearsal in rows', () => {
+describe('a rehearsal with rows', () => {
   let inRows = 0
 
-  it('returns what it returns one message after the other', async () => {
+  it('has the result of a rehearsal one message after the other', async () => {
     const rehearsed = async (given: Given, code?: Generate) => {
       const { rules, all, since, types } = given
       const [first, compareWith, ...variants] = rules.map((one) => ({ rule: one, preparer }))

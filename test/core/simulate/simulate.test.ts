@@ -28,7 +28,7 @@ describe('virtual time', () => {
     expect(result.lines.filter((text) => text.includes('fired'))).toEqual(['5000 fired s>act', '7500 fired s>act'])
   })
 
-  it('takes messages in rows while it keeps no events', async () => {
+  it('uses rows while it keeps no events', async () => {
     const start = vi.spyOn(CoreEngine.prototype, 'start')
     const sensor = node('s', 'streamingDataSensor', { parameter: 'a', threshold: 5 }, { resource: 'r' })
     const messages = Array.from({ length: 50 }, (_, i) => at(1000 + i, { a: i % 10 }))
@@ -38,13 +38,13 @@ describe('virtual time', () => {
     expect(engine?.stats()).toMatchObject({ rows: 49, plain: 1 })
   })
 
-  it('starts and ends where it is set, by number or text', async () => {
+  it('starts and ends at configured times, as number or text', async () => {
     const result = await run(ticking, { from: '1970-01-01T00:00:01Z', until: 3000 })
     expect(result).toMatchObject({ from: 1000, until: 3000, messages: 0 })
     expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['1000 tick', '2000 tick', '3000 tick'])
   })
 
-  it('without messages starts at 0 and ends there, after what is due at once', async () => {
+  it('without messages starts and ends at 0, after what is due at once', async () => {
     const result = await run(ticking)
     expect(result).toMatchObject({ from: 0, until: 0 })
     expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['0 tick'])
@@ -52,8 +52,8 @@ describe('virtual time', () => {
 
   it.each<[string, object]>([
     ['cron', { type: 'scheduled', cron: '0 0 6 * * ?' }],
-    ['a rule that says when it begins', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
-  ])('begins and ends with a run of %s at its very bounds', async (_, task) => {
+    ['a rule with its own start', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
+  ])('includes a run of %s at its bounds', async (_, task) => {
     const from = Date.UTC(2026, 0, 5, 6)
     const until = Date.UTC(2026, 0, 6, 6)
     const { events } = await run(rule({ sensors: { s: 'switch' }, task }), { from, until })
@@ -88,7 +88,7 @@ describe('a downtime', () => {
 })
 
 describe('messages', () => {
-  it('older than the clock are late: dropped, or taken at its time where the task wants it', async () => {
+  it('older than the clock are late: dropped, or processed at its time if the task accepts them', async () => {
     const messages = [at(5000, { s: 'Off' }), at(2000, { s: 'On' }), at(6000)]
     const dropped = await run(simple, { messages })
     expect(dropped).toMatchObject({ late: 1, messages: 3 })
@@ -103,12 +103,12 @@ describe('messages', () => {
     expect(scripted.calls[0]?.stream['v']).toBeNaN()
   })
 
-  it('of resources without a task are counted and move time', async () => {
+  it('of resources without a task are counted and advance time', async () => {
     const result = await run(simple, { messages: [at(0), { resource: 'x', timestamp: 900 }] })
     expect(result).toMatchObject({ messages: 2, until: 900 })
   })
 
-  it('without a time are rejected with their number, and the source is closed', async () => {
+  it('without a time are rejected with their index, and the source is closed', async () => {
     let closed = false
     function* messages() {
       try {
@@ -123,7 +123,7 @@ describe('messages', () => {
     expect(closed).toBe(true)
   })
 
-  it('may come from any iterable, also an asynchronous one, with the same outcome', async () => {
+  it('can come from any iterable, also an asynchronous one, with the same result', async () => {
     const list = [at(1, { s: 'On' }), at(2, { s: 'Off' })]
     async function* slowly() {
       for (const message of list) yield await Promise.resolve(message)
@@ -133,7 +133,7 @@ describe('messages', () => {
     expect((await run(simple, { messages: slowly() })).events).toEqual(expected)
   })
 
-  it('are read one at a time: a recording may be longer than memory', async () => {
+  it('are read one at a time: a recording can exceed memory', async () => {
     let given = 0
     let ahead = 0
     function* many() {
@@ -158,7 +158,7 @@ describe('messages', () => {
 })
 
 describe('asynchronous plugs', () => {
-  it('that never return do not hang: after the patience they time out', async () => {
+  it('that never return time out after the patience', async () => {
     const scripted = new ScriptedPlugs()
     scripted.say('s', LATER)
     let asked = 0
@@ -176,7 +176,7 @@ describe('asynchronous plugs', () => {
     ])
   })
 
-  it('are still waited for when another one was abandoned', async () => {
+  it('are still awaited when another one was abandoned', async () => {
     const scripted = new ScriptedPlugs()
     scripted.say('a', LATER)
     scripted.say('s', async () => {
@@ -202,7 +202,7 @@ describe('asynchronous plugs', () => {
   })
 })
 
-describe('what a run keeps and knows', () => {
+describe('the result of a run', () => {
   const messages = [at(1, { s: 'On' }), at(2, { s: 'Off' })]
 
   it.each<[NonNullable<SimulateOptions['keep']>, readonly string[]]>([
@@ -212,21 +212,21 @@ describe('what a run keeps and knows', () => {
       ['fired', 'data'],
       ['data', 'fired', 'data'],
     ],
-  ])('keep %j', async (keep, expected) => {
+  ])('contains %j', async (keep, expected) => {
     const heard: string[] = []
     const result = await run(simple, { messages, keep, onEvent: ({ type }) => heard.push(type) })
     expect(result.events.map(({ type }) => type)).toEqual(expected)
     expect(heard).toHaveLength(9)
   })
 
-  it('includes the final state of the task, and why its nodes fired', async () => {
+  it('contains the final state of the task, and the cause of each firing', async () => {
     const result = await run(simple, { messages, until: 500 })
     expect(result.task).toMatchObject({ id: 'task', status: 'running' })
     expect(result.task.node('s').mostLikelyState?.state).toBe('Off')
     expect(result.explain('act')).toMatchObject({ time: 500, fired: { time: 1 } })
   })
 
-  it('leaves the why out of events when configured so', async () => {
+  it('omits the causes from events if so configured', async () => {
     const fired = (await run(simple, { messages, why: false })).events.find(({ type }) => type === 'fired')
     expect(fired).not.toHaveProperty('why')
   })
@@ -236,7 +236,7 @@ describe('what a run keeps and knows', () => {
     expect(result.lines).toContain('1 fired s>act')
   })
 
-  it('takes resource, variables, settings and metadata over those of the rule', async () => {
+  it('uses resource, variables, settings and metadata over those of the rule', async () => {
     const given = rule({
       sensors: { s: { name: 'switch', resource: 'META.$.sensor', properties: { value: '${variables.limit}' } } },
       task: { variables: { limit: 1, other: 2 } },
@@ -252,13 +252,13 @@ describe('what a run keeps and knows', () => {
     expect(task.name).toBe('mine')
   })
 
-  it('has no metadata unless passed, whatever the name of the resource', async () => {
+  it('has no metadata unless passed, for any resource name', async () => {
     const given = rule({ sensors: { s: { name: 'switch', resource: 'META.$.name' } } })
     for (const resource of ['constructor', '__proto__', 'house'])
       await expect(run(given, { resource, metadata: {} })).rejects.toMatchObject({ code: 'RESOLUTION' })
   })
 
-  it('is the same for the same seed, and another for another', async () => {
+  it('is equal for equal seeds, and different for others', async () => {
     const draws = async (seed?: number) => {
       const scripted = new ScriptedPlugs()
       scripted.say('s', (context) => ({ rawData: { n: context.random() } }))
@@ -268,7 +268,7 @@ describe('what a run keeps and knows', () => {
     expect(await draws(2)).not.toBe(await draws(1))
   })
 
-  it('does not start with an invalid rule', async () => {
+  it('is an error for an invalid rule', async () => {
     await expect(run(rule({ sensors: { s: 'nothing' } }))).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })

@@ -32,13 +32,13 @@ describe('findTarget', () => {
     expect(rule).toEqual(before)
   })
 
-  it('sets a value deep in a property, of the node with the longest label that fits', () => {
+  it('sets a value deep in a property, of the node with the longest matching label', () => {
     expect(applied(rule, 'hot.b.condition.>.1', 7)).toMatchObject({
       sensors: [{}, { properties: { condition: { '>': [{ var: 't' }, 7] } } }],
     })
   })
 
-  it('sets a property that the plug declares and the rule omits', () => {
+  it('sets a declared property that the rule omits', () => {
     expect(applied(rule, 'alarm.level', 'WARN')).toMatchObject({ actuators: [{ properties: { level: 'WARN' } }] })
   })
 
@@ -46,7 +46,7 @@ describe('findTarget', () => {
     expect(applied(rule, 'hot.evictionTime', 5000)).toMatchObject({ sensors: [{ evictionTime: 5000 }, {}] })
   })
 
-  it('sets the cool-down of all triggers into a node', () => {
+  it('sets the cool-down of all triggers of a node', () => {
     expect(applied(rule, 'alarm.invocationPolicy', 5)).toMatchObject({
       triggers: [{ invocationPolicy: 5 }, { invocationPolicy: 5 }],
     })
@@ -75,7 +75,7 @@ describe('findTarget', () => {
     expect(() => applied(rule, path, 1)).toThrow(message)
   })
 
-  it('rejects a node that the nodes of the task change, which would win', () => {
+  it("rejects a node that the task's overrides change, which would win", () => {
     const nodes = [{ name: 'hot', properties: { cost: 1 } }]
     expect(() => applied({ ...rule, task: { nodes } }, 'hot.threshold', 1)).toThrow(
       "hot is overridden by an entry in the task's nodes; change hot itself",

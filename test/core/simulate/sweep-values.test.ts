@@ -37,7 +37,7 @@ describe('sweepValues', () => {
     expect(() => sweepValues(text)).toThrow(message)
   })
 
-  it('a range over zero has a plain zero', () => {
+  it('a range across zero contains 0, not -0', () => {
     expect(sweepValues('-0.7..0.7/0.7')).toEqual([-0.7, 0, 0.7])
     expect(sweepValues('-35.7..0/0.7').at(-1)).toBe(0)
   })

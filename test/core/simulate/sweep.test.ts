@@ -28,7 +28,7 @@ function swept(set: SweepOptions['set'], more: Partial<SweepOptions> = {}) {
 }
 
 describe('sweep', () => {
-  it('counts the firings of each destination for each value, in all and per day', async () => {
+  it('counts the firings of each destination for each value, in total and per day', async () => {
     const result = await swept({ 'hot.threshold': '70..90/10' }, { until: 12 * HOUR })
     expect(result).toMatchObject({
       parameters: ['hot.threshold'],
@@ -55,17 +55,17 @@ describe('sweep', () => {
     ])
   })
 
-  it('counts executions that failed, and none of a sensor that no message has a value for', async () => {
+  it('counts failed executions, and none of a sensor without values', async () => {
     const { rows } = await swept({ 'hot.parameter': ['t', 'resource', 'gone'] })
     expect(rows.map(({ errors }) => errors)).toEqual([0, 6, 0])
   })
 
-  it('has no rate over no time', async () => {
+  it('has no rate over a period of zero length', async () => {
     const { rows } = await swept({ 'hot.threshold': 5 }, { messages: messages.slice(0, 1) })
     expect(rows[0]?.perDay).toEqual({ alarm: null, lull: null })
   })
 
-  it('takes the messages once, however many values there are', async () => {
+  it('reads the messages once, for any number of values', async () => {
     let taken = 0
     function* once(): Generator<Message> {
       for (const message of messages) {

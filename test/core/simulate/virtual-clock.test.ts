@@ -26,7 +26,7 @@ describe('the virtual clock', () => {
     expect(clock.nextAt()).toBe(31)
   })
 
-  it('runs in the same advance what is scheduled on the way, when it is due', () => {
+  it('runs work that is scheduled during an advance when it is due', () => {
     const clock = new VirtualClock()
     const seen: number[] = []
     clock.schedule(() => {
@@ -38,7 +38,7 @@ describe('the virtual clock', () => {
     expect(seen).toEqual([10, 10, 15])
   })
 
-  it('forgets what was unsubscribed', () => {
+  it('drops unsubscribed work', () => {
     const clock = new VirtualClock()
     const seen: number[] = []
     clock.schedule(() => seen.push(1), 10).unsubscribe()
@@ -47,13 +47,13 @@ describe('the virtual clock', () => {
     expect(seen).toEqual([])
   })
 
-  it('takes a negative delay for none', () => {
+  it('treats a negative delay as zero', () => {
     const clock = new VirtualClock(100)
     clock.schedule(() => undefined, -50)
     expect(clock.nextAt()).toBe(100)
   })
 
-  it('runs late what was due when it jumps, and never jumps back', () => {
+  it('runs due work late when it jumps, and never jumps back', () => {
     const clock = new VirtualClock()
     const seen: number[] = []
     clock.schedule(() => seen.push(clock.now()), 10)

@@ -24,7 +24,7 @@ describe('the tick of a task', () => {
   })
 })
 
-/** Lets the clock go to each of the times, and answers the oldest open call of `s` there. */
+/** Advances the clock to each of the times, and answers the oldest open call of `s` at that time. */
 async function answeredAt(t: Live, ...times: readonly number[]): Promise<void> {
   for (const time of times) {
     await t.wait(time)
@@ -33,14 +33,14 @@ async function answeredAt(t: Live, ...times: readonly number[]): Promise<void> {
   }
 }
 
-/** Ticks that ran: when they came, when they were due, and what the clock said. */
+/** Executed ticks: when they were processed, when they were due, and the clock. */
 function ran(t: Live) {
   return t.events.flatMap((event) =>
     event.type === 'tick' ? [{ time: event.time, scheduledAt: event.scheduledAt, at: event.at ?? event.time }] : [],
   )
 }
 
-/** Ticks that were held, with the clock behind them. */
+/** Held ticks, each with the clock. */
 function heldAt(t: Live): string[] {
   const held = t.events.filter(({ type }) => type === 'held')
   return held.map((event) => `${line(event)} at ${event.at ?? event.time}`)
@@ -68,14 +68,14 @@ describe('a tick during the work of the previous one', () => {
     },
   )
 
-  it('is held with reason queue when a hundred wait already', async () => {
+  it('is dropped with reason queue when a hundred wait already', async () => {
     const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, LATER, { timeout: 'PT1H' })
     t.to(102_000)
     expect(heldAt(t)).toEqual(['0 held t queue at 101000', '0 held t queue at 102000'])
     expect(t.task.info().waiting?.inputs).toBe(100)
   })
 
-  it('that cancels earlier work also drops the stages that would have followed', async () => {
+  it('that cancels earlier work also drops the later stages of that work', async () => {
     const t = await live(
       rule({
         sensors: { a: 'late', b: { name: 'switch', sequence: 2 } },
@@ -152,7 +152,7 @@ describe('a fixed delay', () => {
 })
 
 // Holds CLOCK-2
-describe('ticks that are late because the machine slept', () => {
+describe('ticks that are late because the machine was suspended', () => {
   async function slept(task: TaskSettings, ms: number) {
     const clock = new JumpingClock()
     const plugs = new ScriptedPlugs()
@@ -166,7 +166,7 @@ describe('ticks that are late because the machine slept', () => {
     return lines.filter((text) => /tick|log/.test(text))
   }
 
-  it('run once, the latest, and the others are counted as skipped; then all is as planned', async () => {
+  it('run once, for the latest, and the others are counted as skipped; then the schedule continues', async () => {
     expect(await slept({}, 10_500)).toEqual([
       '0 tick',
       '10500 log WARN 9 missed ticks were skipped',

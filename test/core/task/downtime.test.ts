@@ -1,4 +1,4 @@
-/** What sensors wait for while the host is away. */
+/** Tests the waits of sensors while the host is down. */
 import { describe, expect, it } from 'vitest'
 import type { DowntimePolicy } from '../../../src/core/plug/downtime.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
@@ -10,13 +10,13 @@ const HOUR = 60 * MINUTE
 
 type Sent = readonly [time: number, values: Record<string, unknown>]
 
-/** What a row has beside its sensor, when the host is away, and what the sensor becomes, each state once. */
+/** Further properties of the sensor in a case, the time of the downtime, and the states of the sensor, each once. */
 interface More {
   readonly task?: Rule['task']
   /** default: a reading at 0 */
   readonly before?: readonly Sent[]
   readonly after?: readonly Sent[]
-  /** until when it is looked at; default: a minute */
+  /** end of the observation; default: a minute */
   readonly end?: number
 }
 
@@ -156,7 +156,7 @@ describe('a downtime', () => {
     play(before)
     live.clock.advanceTo(from)
     live = await live.restart(until, { from, until })
-    // what is known of it is saved as well
+    // its known data is saved as well
     live = await live.restart(until)
     play(after)
     live.clock.advanceTo(end)

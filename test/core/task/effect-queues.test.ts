@@ -6,7 +6,7 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 const MANY = 1000
 
-/** Only what the queues look at. */
+/** Only the fields that the queues read. */
 function call(): Execution {
   return { touches: null } as unknown as Execution
 }
@@ -22,12 +22,12 @@ describe('calls on one target', () => {
     expect([queues.size, queues.behind]).toEqual([0, 0])
   })
 
-  it('without a target do not wait', () => {
+  it('do not wait without a target', () => {
     const queues = new EffectQueues()
     expect([call(), call()].map((one) => queues.enqueue(one, [], MANY))).toEqual([true, true])
   })
 
-  it('with several targets wait for the last of them', () => {
+  it('wait for the last of several targets', () => {
     const queues = new EffectQueues()
     const [x, y, both] = [call(), call(), call()]
     queues.enqueue(x, ['x'], MANY)
@@ -46,7 +46,7 @@ describe('calls on one target', () => {
     expect(queues.release(a, MANY)).toEqual([c])
   })
 
-  it('are limited to a number of concurrent calls, whatever their targets', () => {
+  it('are limited to a number of concurrent calls, also with other targets', () => {
     const queues = new EffectQueues()
     const calls = [call(), call(), call(), call()]
     expect(calls.map((one, i) => queues.enqueue(one, [`thing ${i}`], 2))).toEqual([true, true, false, false])
@@ -56,8 +56,8 @@ describe('calls on one target', () => {
 })
 
 // Holds QUEUE-1, QUEUE-2
-describe('any calls, ended in any order', () => {
-  it('keep the order per target, and all of them begin', () => {
+describe('any calls that end in any order', () => {
+  it('keep their order per target, and all begin', () => {
     const things = fc.array(fc.subarray(['x', 'y', 'z']), { minLength: 1, maxLength: 12 })
     fc.assert(
       fc.property(

@@ -42,13 +42,13 @@ describe('a later stage', () => {
 })
 
 describe('triggered sensors', () => {
-  it('know the source whose trigger ran them', async () => {
+  it('record the source whose trigger ran them', async () => {
     const t = await live(rule({ sensors: { a: on('switch') }, actuators: ['act'], triggers: [trigger('a', 'act')] }))
     t.send({})
     expect(t.plugs.calls.map(({ trigger: source }) => source)).toEqual([undefined, 'a'])
   })
 
-  it('of a rule with a chain of 2,000 triggers run to the end', async () => {
+  it('in a chain of 2,000 triggers all run', async () => {
     const count = 2000
     const sensors = Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, 'switch']))
     const triggers = Array.from({ length: count - 1 }, (_, i) => trigger(`s${i}`, `s${i + 1}`))

@@ -82,7 +82,7 @@ describe('the obstacle of a trigger', () => {
         triggers: [trigger('g', 'act', turns('*', 'TRUE'))],
       }),
     ],
-  ])('unchanged, until a message renews the observation: %s that a push left as it was', async (_, given) => {
+  ])('unchanged, until a message renews the observation: %s that a push left unchanged', async (_, given) => {
     const t = await live(given)
     t.send({ s: 'On' })
     t.task.push('s', { state: 'On' })
@@ -97,7 +97,7 @@ describe('the obstacle of a trigger', () => {
     expect(t.fired()).toHaveLength(2)
   })
 
-  it('state: it came from another state than the trigger wants', async () => {
+  it('state: it changed from a state other than the trigger requires', async () => {
     const t = await watched(turns('Off', 'On'))
     t.send({ s: 'On' })
     expect(only(t)?.blocked).toEqual([
@@ -105,7 +105,7 @@ describe('the obstacle of a trigger', () => {
     ])
   })
 
-  it('cool-down: the destination fired not long ago', async () => {
+  it('cool-down: the destination fired recently', async () => {
     const t = await watched(is('On'), atMostEvery(10))
     t.send({ s: 'On' })
     expect(only(t)?.blocked).toEqual([])
@@ -125,7 +125,7 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked).toEqual([])
   })
 
-  it('cool-down, even if a second observation arrived at the instant of the firing', async () => {
+  it('cool-down, even if a second observation arrived at the time of the firing', async () => {
     const t = await watched(is('On'), atMostEvery(10))
     t.send({ s: 'On' })
     t.send({ s: 'On' })
@@ -183,7 +183,7 @@ describe('the obstacle of a trigger', () => {
     ])
   })
 
-  it('none, while the destination is running: an input then waits, and is reported as behind', async () => {
+  it('none, while the destination is running: an input then waits, and the task is reported as behind', async () => {
     const t = await live(rule({ sensors: { s: 'switch', d: 'late' }, triggers: [trigger('s', 'd')] }))
     t.task.push('s', { state: 'On' })
     t.to(5)
@@ -243,7 +243,7 @@ describe('the explanation of a gate', () => {
     triggers: [trigger('top', 'act', is('TRUE'))],
   })
 
-  it('names the sensors that leave it unknown, through all gates', async () => {
+  it('names the sensors that leave it unknown, across all gates', async () => {
     const t = await live(gated)
     t.task.push('a', { state: 'On' })
     t.task.push('b', { rawData: {} })
@@ -257,7 +257,7 @@ describe('the explanation of a gate', () => {
     })
   })
 
-  it('shows its row when it is certain but wrong', async () => {
+  it('shows its row when it is certain but does not match', async () => {
     const t = await live(gated)
     t.task.push('a', { state: 'Off' })
     expect(only(t)?.blocked).toMatchObject([
@@ -292,7 +292,7 @@ describe('the ways to fire a trigger', () => {
     expect(only(t)?.needs).toEqual(isTwoSteps ? null : (first?.states ?? []))
   })
 
-  it('are at most 20, with the number of those omitted', async () => {
+  it('are limited to 20, with the number of omitted ones', async () => {
     const sensors = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`s${i}`, 'switch']))
     const any = gate('any', 'OR', ...Object.keys(sensors).map((label): [string, string] => [label, 'On']))
     const t = await live(
@@ -377,13 +377,13 @@ describe('an explanation', () => {
     expect(only(await watched(condition))?.condition).toBe(expected)
   })
 
-  it('of an unknown node is rejected, with the nodes that exist', async () => {
+  it('of an unknown node is rejected, with the existing nodes', async () => {
     const t = await watched(is('On'))
     const refused = { code: 'NOT_FOUND', message: 'task t has no node x; it has s, act' }
     expect(() => t.task.explain('x')).toThrow(expect.objectContaining(refused))
   })
 
-  it('is the same after a restart', async () => {
+  it('is equal after a restart', async () => {
     const t = await watched(is('On'), atMostEvery(3600))
     t.send({ s: 'On', v: Number.NaN })
     t.to(5000)

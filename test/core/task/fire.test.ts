@@ -49,8 +49,11 @@ describe('calls of an actuator', () => {
   })
 })
 
-describe('calls with the same target', () => {
-  /** `s` acts on what the message names; in a later stage, after `a` has fired `act`. So does `q`, for another resource. */
+describe('calls with one target', () => {
+  /**
+   * `s` acts on the target in the message; in a later stage, after `a` has fired `act`. So does `q`, for another
+   * resource.
+   */
   const acting = rule({
     sensors: {
       a: on('switch'),

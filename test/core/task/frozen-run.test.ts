@@ -36,7 +36,7 @@ async function fired() {
 }
 
 describe('the context of a running actuator call', () => {
-  it('is the task as it was when it fired', async () => {
+  it('shows the task at the time of the firing', async () => {
     const { t, seen } = await fired()
     const before = seen()
     expect(before).toMatchObject({
@@ -54,7 +54,7 @@ describe('the context of a running actuator call', () => {
     expect(seen()).toEqual(before)
   })
 
-  it('is the same after its task began again', async () => {
+  it('is unchanged by a restart of its task', async () => {
     const { t, seen } = await fired()
     const before = seen()
     await t.engine.stop('t')
@@ -65,7 +65,7 @@ describe('the context of a running actuator call', () => {
     expect(seen()).toEqual(before)
   })
 
-  it('has its own random numbers, unaffected by later inputs', async () => {
+  it('has its own random numbers, independent of later inputs', async () => {
     const atOnce: number[] = []
     const t = await live(RULE, {
       script: (plugs) => plugs.say('act', (context) => void atOnce.push(context.random(), context.random())),
@@ -78,7 +78,7 @@ describe('the context of a running actuator call', () => {
 })
 
 describe('the task itself', () => {
-  it('does not change through the context of a call', async () => {
+  it('is not modified by the context of a call', async () => {
     const { t } = await fired()
     t.to(1000)
     t.send({ s: 'Off', level: 2 })

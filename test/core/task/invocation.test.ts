@@ -23,7 +23,7 @@ describe('an array of messages', () => {
     ])
   })
 
-  it('without any resource of the task has no effect', async () => {
+  it('without a resource of the task has no effect', async () => {
     const t = await live(two)
     expect(t.engine.receive([{ resource: 'x' }])).toBe(false)
     expect(t.engine.receive([])).toBe(false)

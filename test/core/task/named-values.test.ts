@@ -22,7 +22,7 @@ const above = (label: string, parameter: string, threshold = 30): Sensor => ({
   properties: { parameter, threshold },
 })
 
-/** One reading, then three messages about other things within the same minute. */
+/** One reading, then three messages with other values within the same minute. */
 const READING: readonly Message[] = [
   { resource: 'r', timestamp: 1000, temperature: 40 },
   { resource: 'r', timestamp: 2000, humidity: 60 },
@@ -31,7 +31,7 @@ const READING: readonly Message[] = [
 ]
 
 describe('a value is used once', () => {
-  it('by a window: one reading of 40 and three messages about other things sum up to 40', async () => {
+  it('by a window: one reading of 40 and three messages with other values sum up to 40', async () => {
     const t = await startBuiltins({ sensors: [sum()] })
     for (const { resource: _, ...values } of READING) {
       t.clock.advanceTo(Number(values['timestamp']))
@@ -40,13 +40,13 @@ describe('a value is used once', () => {
     expect(t.task.node('sum').rawData).toMatchObject({ value: 40, count: 1 })
   })
 
-  it('by a window in a simulation of the same', async () => {
+  it('by a window in a simulation of the same input', async () => {
     const { events } = await simulate({ sensors: [sum()] }, { messages: READING, plugs: builtins })
     const sums = events.flatMap((event) => (event.type === 'result' ? [event.rawData] : []))
     expect(sums).toEqual([expect.objectContaining({ value: 40, count: 1 })])
   })
 
-  it('by a window that ticks and triggers run too', async () => {
+  it('by a window that also runs on ticks and triggers', async () => {
     const ticking: Rule = {
       sensors: [sum({ label: 'ticked' }), above('dry', 'humidity'), sum({ label: 'led' })],
       triggers: [trigger('dry', 'led')],
@@ -54,7 +54,7 @@ describe('a value is used once', () => {
     }
     const { lastOf } = await simulateWith(ticking, READING)
     expect(lastOf('ticked')).toMatchObject({ value: 40, count: 1 })
-    // what a trigger runs takes what is new in the message that led there
+    // a triggered sensor takes the new values of the message that led to it
     expect(lastOf('led')).toMatchObject({ count: 0 })
   })
 
@@ -102,7 +102,7 @@ describe('a message', () => {
     task,
   })
 
-  it('neither runs nor resets a sensor whose values it lacks', async () => {
+  it("neither runs nor resets a sensor if it lacks the sensor's values", async () => {
     const t = await startBuiltins(two())
     t.send({ temperature: 40 })
     t.clock.advanceTo(120_000)
@@ -114,7 +114,7 @@ describe('a message', () => {
     expect(t.task.node('dry').states['Above']).toBe(1)
   })
 
-  it('resets all sensors if the task is set to do so', async () => {
+  it('resets all sensors if the task is configured so', async () => {
     const t = await startBuiltins(two({ resetScope: 'task' }))
     t.send({ temperature: 40 })
     t.send({ humidity: 50 })
@@ -129,7 +129,7 @@ describe('a message', () => {
     expect(events.map(({ type }) => type)).toEqual(['started'])
   })
 
-  it('runs every sensor that does not declare what it reads', async () => {
+  it('runs every sensor that does not declare its values', async () => {
     const calls: unknown[] = []
     const own = sensorPlug('own', ['On'], {
       input: { value: { type: 'any' } },
@@ -170,7 +170,7 @@ describe('a message', () => {
     expect(t.task.node('code').rawData).toEqual({ had: false, now: 8 })
   })
 
-  it('replaces a variable, and so runs the sensors that read it', async () => {
+  it('replaces a variable, and runs the sensors that read it', async () => {
     const engine = createEngine({ plugs: builtins, scheduler: new VirtualClock(0) })
     const template = {
       name: 'limits',

@@ -19,7 +19,7 @@ function nodeOf(graph: Graph, label: string): ObservableNode {
   return node
 }
 
-/** All nodes with the sensors in the given states and the gates decided. */
+/** All nodes, with sensors in the given states and gates decided. */
 function settled(graph: Graph, states: readonly number[], needsAll: boolean): { state: number }[] {
   const nodes = [...states.map((state) => ({ state })), ...graph.gates.map(() => ({ state: UNKNOWN }))]
   for (const one of graph.gates) nodes[one.index] = { state: decide(one, nodes, needsAll) }
@@ -39,7 +39,7 @@ function needs(
   return ways.map((needs) => needs.map(({ sensor, state }) => `${sensor.label}=${sensor.states[state]}`))
 }
 
-describe('the smallest changes', () => {
+describe('the smallest changes that fire a trigger', () => {
   const choice = rule({
     sensors: { a: 'band', b: 'switch', c: 'switch' },
     relations: [gate('any', 'OR', ['b', 'On'], ['c', 'On']), gate('both', 'AND', ['a', 'In'], ['any', 'TRUE'])],
@@ -48,7 +48,7 @@ describe('the smallest changes', () => {
   it.each([
     ['one of several that are as small', TRUE, { a: 'In', b: 'Off', c: 'Off' }, [['b=On'], ['c=On']]],
     ['each other state of a sensor', FALSE, { a: 'In', b: 'On', c: 'On' }, [['a=Below'], ['a=Above']]],
-    ['none, when the state is there already', TRUE, { a: 'In', b: 'On' }, [[]]],
+    ['none, if the state is already reached', TRUE, { a: 'In', b: 'On' }, [[]]],
     [
       'several at once',
       TRUE,
@@ -62,7 +62,7 @@ describe('the smallest changes', () => {
     expect(needs(choice, 'both', wanted, known)).toEqual(expected)
   })
 
-  it('is found for an AND of 200 sensors', () => {
+  it('are found for an AND of 200 sensors', () => {
     const labels = Array.from({ length: 200 }, (_, i) => `s${i}`)
     const wide = rule({
       sensors: Object.fromEntries(labels.map((label) => [label, 'switch'])),
@@ -115,7 +115,7 @@ describe('for any small graph', () => {
     return { size, ways: sizes.filter((one) => one === size).length }
   }
 
-  it('each change works, is as small as any, and is listed once', () => {
+  it('each change works, is minimal, and is listed once', () => {
     fc.assert(
       fc.property(
         graphs,

@@ -1,4 +1,4 @@
-/** Data of another node is taken once: by windows, counts, changes and histories alike. */
+/** Tests that data of another node is used once: by windows, counts, changes and histories. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'

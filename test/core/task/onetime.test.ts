@@ -20,7 +20,7 @@ describe('a onetime task', () => {
     })
   }
 
-  it('accepts no more inputs once the work of its tick is done, and stops after its actuators', async () => {
+  it('accepts no more inputs after the work of its tick, and stops after its actuators', async () => {
     const t = await acting('act', LATER)
     await t.wait(1000)
     t.send({ s: 'On' })
@@ -34,7 +34,7 @@ describe('a onetime task', () => {
   })
 
   it.each([
-    ['the response of its actuator that is held back has come', 'act', { after: 5000 }, '5000 stopped finished'],
+    ['the delayed response of its actuator has arrived', 'act', { after: 5000 }, '5000 stopped finished'],
     ['the pause of its actuator is over', PAUSED, undefined, '9000 stopped finished'],
   ])('stops on its own when %s', async (_, actuator, said, expected) => {
     const t = await acting(actuator, said)
@@ -45,7 +45,7 @@ describe('a onetime task', () => {
   it.each([
     ['at once', {}],
     ['after the sensor that was at work', SLOW],
-  ])('calls an actuator that paused when it is resumed, %s, and stops then', async (_, more) => {
+  ])('calls a paused actuator when it is resumed, %s, and stops after that', async (_, more) => {
     const t = await acting(PAUSED, undefined, more)
     await t.wait(1000)
     t.task.resume('act')

@@ -74,7 +74,7 @@ function look({ tasks }: Engine): string {
 
 // Holds PACKSTATE-1, PACKSTATE-2, LIVE-1
 describe('a restored task', () => {
-  it('acts like a task that is not packed because it has a subscriber', async () => {
+  it('behaves like a task that a subscriber keeps unpacked', async () => {
     await fc.assert(
       fc.asyncProperty(messages, messages, async (before, after) => {
         const first = engineAt(1_000)
@@ -95,7 +95,7 @@ describe('a restored task', () => {
     )
   })
 
-  it('is rejected with another rule, even after others of the rule were restored', async () => {
+  it('is rejected with another rule, even after others of that rule were restored', async () => {
     const { engine } = engineAt(0)
     for (const id of ['a', 'b']) await engine.start(RULE, { id, resource: `resource of ${id}` })
     for (const id of ['a', 'b']) engine.receive({ resource: `resource of ${id}`, temperature: 7 })
@@ -109,7 +109,7 @@ describe('a restored task', () => {
   })
 })
 
-/** One whose state is evicted, too. */
+/** A rule whose state is evicted, too. */
 const EVICTING: Rule = {
   ...RULE,
   sensors: [above('warm', 'temperature'), above('damp', 'humidity', { evictionTime: 4 })],
@@ -117,7 +117,7 @@ const EVICTING: Rule = {
 
 // Holds PACKWORK-1, FULLSTATE-1
 describe('a task whose full state is packed', () => {
-  it('acts like a task that is not packed', async () => {
+  it('behaves like a task that is not packed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(message, fc.boolean()), { maxLength: 20 }), async (steps) => {
         const play = async (fullStates: number): Promise<readonly string[]> => {

@@ -24,10 +24,10 @@ describe('an invalid saved task', () => {
     }))
 
   it.each<[string, (task: SavedTask) => unknown, string]>([
-    ['a sensor that is gone', without('polled'), 'the saved task contains sensor polled, which its rule lacks'],
-    ['a trigger that is gone', withRule((given) => ({ ...given, triggers: [] })), 'contains trigger'],
+    ['a sensor that its rule lacks', without('polled'), 'the saved task contains sensor polled, which its rule lacks'],
+    ['a trigger that its rule lacks', withRule((given) => ({ ...given, triggers: [] })), 'contains trigger'],
     [
-      'an actuator that is gone',
+      'an actuator that its rule lacks',
       withRule((given) => ({
         ...given,
         actuators: (given.actuators ?? []).filter(({ label }) => label !== 'act'),
@@ -60,12 +60,12 @@ describe('an invalid saved task', () => {
     })
   })
 
-  it('is rejected for a rule that is not valid, with all its problems', async () => {
+  it('is rejected for an invalid rule, with all its problems', async () => {
     const outcome = await refusal(withRule((given) => ({ ...given, sensors: [{ label: 'x', name: 'nothing' }] })))
     expect(outcome).toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('is rejected while there is a task of its id', async () => {
+  it('is rejected while a task with its id exists', async () => {
     const t = await live(rule({ sensors: { s: { name: 'switch' } } }), { script: (plugs) => plugs.say('s', LATER) })
     await expect(t.engine.restore(t.task.save())).rejects.toMatchObject({ code: 'VALIDATION' })
   })

@@ -7,7 +7,7 @@ const phases = (t: Live) => saved(t).state.executing?.map(({ node, phase }) => `
 
 // Holds STEP-6
 describe('a task that is saved with work in flight', () => {
-  it('is plain JSON, and saves the same after a restore', async () => {
+  it('is plain JSON, and is saved equally after a restore', async () => {
     const t = await inTheMiddle()
     const before = saved(t)
     expect(phases(t)).toEqual([
@@ -23,7 +23,7 @@ describe('a task that is saved with work in flight', () => {
     const { executing: wanted, ...others } = before.state
     const { executing, ...othersAfter } = saved(await restarted(t)).state
     expect(othersAfter).toEqual(others)
-    // What was called is called again, which is counted.
+    // Open calls are made again, which is counted.
     const withoutCalls = (list: typeof wanted) => list?.map((one) => ({ ...one, calls: 0 }))
     expect(withoutCalls(executing)).toEqual(withoutCalls(wanted))
     const again = executing?.filter(({ calls }, i) => calls !== wanted?.[i]?.calls)

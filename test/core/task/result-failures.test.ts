@@ -15,13 +15,13 @@ const outcome = (t: Live) => t.lines('result', 'state', 'fired').filter((text) =
 const callTimes = (t: Live) => t.plugs.callsOf('s').map(({ now }) => now)
 const broken = new Error('broken')
 
-/** What is said of `s`, with the clock behind it. */
+/** Events of `s`, each with the clock. */
 function outcomeAt(t: Live): string[] {
   const ofSensor = t.events.filter((event) => event.type === 'result' && event.node === 's')
   return ofSensor.map((event) => `${line(event)} at ${event.at ?? event.time}`)
 }
 
-/** When `s` is called until `end`, on the clock; what a call is told is the time of its input. */
+/** Times of the calls of `s` until `end`, on the clock; a call sees the time of its input. */
 function calledAt(t: Live, end: number): number[] {
   const times = t.plugs.callsOf('s').map(() => t.clock.now())
   for (let next = t.clock.nextAt(); next !== undefined && next <= end; next = t.clock.nextAt()) {
@@ -42,7 +42,7 @@ describe('retries', () => {
     expect(outcome(t)).toEqual(['0 result s failed: broken'])
   })
 
-  it('end with the first success, which counts as no error', async () => {
+  it('end with the first success, which does not count as an error', async () => {
     const t = await watched({ retryConfig: { maxRetries: 3 } }, broken, broken, 'On')
     t.send({})
     t.to(60_000)
@@ -59,7 +59,7 @@ describe('retries', () => {
 
 // Holds STEP-5
 describe('the time limit', () => {
-  it('is 50 s by default; then the execution has failed', async () => {
+  it('is 50 s by default, after which the execution fails', async () => {
     const t = await watched({}, LATER)
     t.send({})
     t.to(49_999)
@@ -69,7 +69,7 @@ describe('the time limit', () => {
     expect(outcome(t)).toEqual(['0 result s failed: switch took longer than 50000 ms'])
   })
 
-  it('of a waiting message counts from its call', async () => {
+  it('of a waiting message starts with its call', async () => {
     const t = await watched({ timeout: 'PT2S' }, LATER)
     t.send({})
     t.to(1500)
@@ -91,7 +91,7 @@ describe('a loop', () => {
   const properties = { value: '${loop.n}' }
   const seen = (t: Live) => t.plugs.callsOf('s').map((call) => call.properties['value'])
 
-  it('runs the node once per item; each result is applied, and each call has an id of its own', async () => {
+  it('runs the node once per item; each result is applied, and each call has its own id', async () => {
     const t = await watched({ loopDef, properties }, 'On', 'Off', 'On')
     t.send({})
     expect(seen(t)).toEqual([1, 2, 3])
@@ -108,7 +108,7 @@ describe('a loop', () => {
 })
 
 describe('a paused node', () => {
-  it('ignores a resume when it is not paused', async () => {
+  it('ignores a resume if it is not paused', async () => {
     const t = await watched({}, 'On')
     t.task.resume('s')
     expect(t.plugs.calls).toEqual([])

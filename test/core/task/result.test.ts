@@ -59,7 +59,7 @@ describe('the result of a sensor', () => {
 })
 
 describe('a late result of an actuator', () => {
-  /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as given. */
+  /** Pushes at 0, 10 and 20 fire `act`, one call after the other; its first call answers as configured. */
   async function acting(...said: readonly Said[]): Promise<Live> {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       script: (plugs) => plugs.say('act', ...said),
@@ -82,7 +82,7 @@ describe('a late result of an actuator', () => {
     await t.wait(3000)
     t.plugs.settle('act', { message: 'second' })
     await promisesSettled()
-    // the third answers at once when its turn comes
+    // the third answers synchronously in its turn
     expect(results(t)).toEqual(['0 at 1000', '10 at 3000', '20 at 3000'])
     expect(t.task.node('act').collectedTime).toBe(20)
   })
@@ -142,7 +142,7 @@ describe('health', () => {
     expect(t.task.info().invocationCount).toBe(66)
   })
 
-  it('counts an invocation once, however many of its nodes fail, and never before the first', async () => {
+  it('counts an invocation once, for any number of failing nodes, and never before the first', async () => {
     const sensors = { s: on('switch'), x: on('switch') }
     const t = await live(rule({ sensors }), {
       script: (plugs) => ['s', 'x'].forEach((node) => plugs.say(node, new Error('broken'))),
@@ -152,7 +152,7 @@ describe('health', () => {
     expect(t.task.info().health).toEqual({ errorsCount: 1, errorsRate: 1, dropped: 0 })
   })
 
-  it('counts the invocation that began the work for a late failure', async () => {
+  it('counts a late failure for the invocation that began the work', async () => {
     const t = await watched({}, LATER, 'On')
     t.send({})
     t.task.push('s', { state: 'On' })

@@ -23,7 +23,7 @@ describe('the values of a message', () => {
     expect(context?.streamValue('temperature')).toBe(seen ? 21 : undefined)
   })
 
-  it('stay for the time set in the engine', async () => {
+  it('stay for the configured time', async () => {
     const t = await live(task, { streamValidity: 5000 })
     t.send({ v: 1 })
     t.to(5000)

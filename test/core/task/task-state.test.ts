@@ -50,7 +50,7 @@ describe('the state of a task', () => {
     expect(saveState(restored.model, restored.state)).toEqual(saveState(model, state))
   })
 
-  it('keeps and shows what was added', () => {
+  it('keeps and shows added nodes', () => {
     const run = started()
     step(run, 6, message)
     expect(run.state.work?.inFlight.size).toBe(1)

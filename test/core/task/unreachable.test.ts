@@ -23,7 +23,7 @@ describe('an explanation', () => {
       `it has no resource, ${NOTHING}; ${BIND}, ${OR}`,
     ],
     [
-      'that takes no data, in a task without a clock',
+      'that observes no data, in a task without a clock',
       on('switch', { dataTrigger: false }),
       {},
       `its dataTrigger is false, ${NOTHING}; omit dataTrigger, ${OR}`,
@@ -47,10 +47,10 @@ describe('an explanation', () => {
   it.each([
     ['data', on('switch'), {}],
     ['the clock of the task', { name: 'switch' }, periodic],
-    ['a period of its own', { name: 'switch', pollingPeriod: 60_000 }, {}],
-    ['a schedule of its own', { name: 'switch', schedule: '0 0 9 * * ?' }, {}],
+    ['its own period', { name: 'switch', pollingPeriod: 60_000 }, {}],
+    ['its own schedule', { name: 'switch', schedule: '0 0 9 * * ?' }, {}],
     ['pushed states alone', on('switch', { dataTrigger: false, tickTrigger: false }), {}],
-  ])('does not name a sensor for %s', async (_, sensor, task) => {
+  ])('does not name a sensor with %s', async (_, sensor, task) => {
     const written = rule({
       sensors: { s: sensor },
       actuators: ['act'],
@@ -60,7 +60,7 @@ describe('an explanation', () => {
     expect(await namedBy(written, 'act')).toBeUndefined()
   })
 
-  it('does not name a sensor that a trigger runs, but names the one before it', async () => {
+  it('names the sensor before one that a trigger runs', async () => {
     const written = rule({
       sensors: { s: { name: 'switch' }, next: { name: 'switch' } },
       triggers: [trigger('s', 'next')],
@@ -70,7 +70,7 @@ describe('an explanation', () => {
     expect(named?.[0]).toMatch(/^s never runs/)
   })
 
-  it('names it for any requested node, even as what blocks a trigger', async () => {
+  it('names it for any requested node, also as an obstacle of a trigger', async () => {
     const sensors = { s: { name: 'switch' }, other: on('switch') }
     const triggers = [trigger('s', 'act', is('On')), trigger('other', 'more', is('On'))]
     const t = await live(rule({ sensors, actuators: ['act', 'more'], triggers }))
@@ -83,7 +83,7 @@ describe('an explanation', () => {
     expect(second.triggers[0]?.blocked).toMatchObject([{ message: 'other has not run yet' }])
   })
 
-  it('no longer names it once a state was pushed to it', async () => {
+  it('does not name it after a push', async () => {
     const t = await live(
       rule({ sensors: { s: { name: 'switch' } }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] }),
     )

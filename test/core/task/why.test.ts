@@ -50,7 +50,7 @@ describe('the why of a firing', () => {
     ['state', { ...is('On'), ...turns('Off', 'On') }],
     ['change', { ...is('Off'), ...turns('Off', 'On') }],
     ['execution', {}],
-  ])('reports that the trigger held by its %s', async (matched, condition) => {
+  ])('reports that its %s satisfied the trigger', async (matched, condition) => {
     const t = await live(
       rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act', condition)] }),
     )
@@ -59,7 +59,7 @@ describe('the why of a firing', () => {
     expect(t.firings().at(-1)?.why?.trigger).toMatchObject({ matched, from: 'Off', to: 'On' })
   })
 
-  it('names the triggers that led to the source, the first one first', async () => {
+  it('lists the triggers that led to the source, the first one first', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch'), b: 'switch', c: 'switch' },
@@ -77,7 +77,7 @@ describe('the why of a firing', () => {
     ])
     expect(why?.input).toMatchObject({ kind: 'data', time: 0 })
     expect(Object.keys(why ?? {}).at(-1)).toBe('via')
-    // each step is made once, however long the chain becomes behind it
+    // each step is created once, for any length of the chain behind it
     expect(why?.via?.[0]).toBe(t.firings().at(-2)?.why?.via?.[0])
     expect(why?.via).toBe(why?.via)
   })
@@ -101,7 +101,7 @@ describe('the why of a firing', () => {
     expect(t.firings().at(-1)?.why?.input).toEqual(input)
   })
 
-  it('keeps the beginning of a state through repeated observations', async () => {
+  it('keeps the start of a state through repeated observations', async () => {
     const t = await live(rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act')] }))
     for (const [time, s] of [
       [0, 'Off'],
@@ -115,7 +115,7 @@ describe('the why of a firing', () => {
     expect(t.firings().map(({ why }) => why?.sensors[0]?.since)).toEqual([0, 10, 10, 10])
   })
 
-  it('shows the states at the time of the firing, not those of later', async () => {
+  it('shows the states at the time of the firing, not later ones', async () => {
     const t = await live(
       rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] }),
     )
@@ -124,7 +124,7 @@ describe('the why of a firing', () => {
     expect(t.task.explain('act').fired?.why.sensors[0]?.state).toBe('On')
   })
 
-  it('is omitted from events if the engine is set so, but explain still returns it', async () => {
+  it('is omitted from events if so configured, but explain still returns it', async () => {
     const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
       why: false,
     })

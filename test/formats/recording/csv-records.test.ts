@@ -32,18 +32,18 @@ describe('CsvRecords', () => {
     ['a line end of Windows', 'a,b\r', ['a', 'b']],
     ['a line end of Windows behind quotes', 'a,"b"\r', ['a', 'b']],
     ['a line end of Windows in a row with quotes', '"a",b\r', ['a', 'b']],
-  ])('takes %s', (_name, text, cells) => {
+  ])('parses %s', (_name, text, cells) => {
     expect(read(text)).toEqual({ records: [[1, ...cells]], problems: [] })
   })
 
-  it('skips blank lines and keeps counting', () => {
+  it('skips blank lines but counts them', () => {
     expect(read('a\n\n  \nb').records).toEqual([
       [1, 'a'],
       [4, 'b'],
     ])
   })
 
-  it('numbers a record by the line it begins in', () => {
+  it('numbers a record by its first line', () => {
     expect(read('a\n"b\n\nb"\nc').records).toEqual([
       [1, 'a'],
       [2, 'b\n\nb'],
@@ -51,18 +51,18 @@ describe('CsvRecords', () => {
     ])
   })
 
-  it('names a quote in the middle of a cell', () => {
+  it('reports a quote in the middle of a cell', () => {
     expect(read('a,5" pipe\nb,c')).toEqual({
       records: [[2, 'b', 'c']],
       problems: [[1, 'cell 2 has a quote in the middle']],
     })
   })
 
-  it('names text behind a closing quote', () => {
+  it('reports text after a closing quote', () => {
     expect(read('a,"b"c').problems).toEqual([[1, 'cell 2 has text after its closing quote']])
   })
 
-  it('names a quote that is never closed by the line it is opened in, and still reads what follows', () => {
+  it('reports an unclosed quote by the line where it opens, and still reads the rest', () => {
     expect(read('a,"b\nc,d\ne,f')).toEqual({
       records: [
         [2, 'c', 'd'],
@@ -72,7 +72,7 @@ describe('CsvRecords', () => {
     })
   })
 
-  it('is not misled by a later line with quotes of its own', () => {
+  it('is not confused by quotes in a later line', () => {
     expect(read('a,"b\nc,d\n"e,e",f')).toEqual({
       records: [
         [2, 'c', 'd'],
@@ -82,13 +82,13 @@ describe('CsvRecords', () => {
     })
   })
 
-  it('is work in proportion to its lines, also when they are nothing but open quotes', () => {
+  it('takes time linear in the number of lines, even if all are open quotes', () => {
     const linesOf = (count: number) => Array.from({ length: count }, () => `x,"${'y'.repeat(50)}`).join('\n')
     const readLines = (count: number) => expect(read(linesOf(count)).problems.length).toBeGreaterThan(0)
     expect(growth(readLines, 10_000, 10)).toBeLessThan(40)
   })
 
-  it('reads back whatever is written by the rules of RFC 4180', () => {
+  it('reads back any records written by the rules of RFC 4180', () => {
     const cell = fc
       .array(fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '1'), { maxLength: 6 })
       .map((parts) => parts.join(''))

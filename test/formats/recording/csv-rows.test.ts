@@ -8,7 +8,7 @@ import type { ValueTypes } from '../../../src/formats/recording/value-types.ts'
 
 type Heard = readonly [line: number, ...what: unknown[]]
 
-/** Takes messages, and rows as well if `leaves` says which of them it leaves. */
+/** Takes messages, and rows too unless `leaves` selects them. */
 async function read(chunks: readonly Uint8Array[], leaves?: (row: RecordedRow) => boolean) {
   const heard: Heard[] = []
   let rows = 0
@@ -28,7 +28,7 @@ async function read(chunks: readonly Uint8Array[], leaves?: (row: RecordedRow) =
   }
   const content = (async function* () {
     for (const chunk of chunks) {
-      // as those of files are: whoever made it uses it again
+      // as in files, whose buffers are reused
       const own = Buffer.from(chunk)
       yield own
       own.fill(0)
@@ -126,8 +126,8 @@ const file = fc.constantFrom(...HEADERS).chain((header) => {
 })
 
 describe('rows of a CSV by their bytes', () => {
-  it('are the messages and problems that the texts give, however the bytes are cut', async () => {
-    // lines that are cut come as texts: most files are given whole
+  it('are the messages and problems of the text reader, for any split of the bytes', async () => {
+    // split lines are read as text, so most files are passed whole
     const sizes = fc.oneof(
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 200 }) },
       { weight: 3, arbitrary: fc.constant(1e6) },
@@ -140,14 +140,14 @@ describe('rows of a CSV by their bytes', () => {
     )
   })
 
-  it('come again as messages where the taker leaves them', async () => {
+  it('are read as messages from the row where the consumer stops', async () => {
     const chunks = cut('resource,timestamp,a\nx,0,1\ny,0,2\nx,0,3\n', 1e6)
     const { heard, rows } = await read(chunks, ({ resource }) => resource === 'y')
     expect(rows).toBe(2)
     expect(heard).toEqual((await read(chunks)).heard)
   })
 
-  it('are read again behind lines that come as texts', async () => {
+  it('are read as bytes again after lines that were read as text', async () => {
     const odd = '"x",0,1\n'.repeat(40)
     const text = `resource,timestamp,a\nx,0,1\n${odd}${'x,0,1\n'.repeat(2_000)}`
     expect((await read(cut(text, 1e6), () => false)).rows).toBeGreaterThan(1_900)

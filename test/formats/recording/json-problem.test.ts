@@ -44,11 +44,11 @@ describe('findJsonProblem', () => {
     ],
     ['two values', '{} {}', 4, 'unexpected text after the end of the JSON: "{"', 'use a single JSON value'],
     ['nothing', '  ', 1, 'the text is empty', 'use a JSON object, { ... }'],
-  ])('names %s', (_name, text, column, message, suggestion) => {
+  ])('reports %s', (_name, text, column, message, suggestion) => {
     expect(findJsonProblem(text)).toMatchObject({ line: 1, column, message, suggestion })
   })
 
-  it.each(['// why', '/* why */'])('names the comment %s', (comment) => {
+  it.each(['// why', '/* why */'])('reports the comment %s', (comment) => {
     expect(findJsonProblem(`{\n  ${comment}\n  "a": 1\n}`)).toMatchObject({
       line: 2,
       column: 3,
@@ -56,7 +56,7 @@ describe('findJsonProblem', () => {
     })
   })
 
-  it('says which bracket is still open when the text ends', () => {
+  it('reports the open bracket when the text ends', () => {
     expect(findJsonProblem('{\n  "a": [\n    1\n')).toMatchObject({
       line: 3,
       column: 6,
@@ -65,7 +65,7 @@ describe('findJsonProblem', () => {
     })
   })
 
-  it('shows the line with a caret under the place, however long it is', () => {
+  it('shows the line with a caret under the position, for lines of any length', () => {
     const problem = findJsonProblem(`{"a": "${'x'.repeat(500)}" "b": 1}`)
     if (problem === undefined) throw new Error('a problem was expected')
     const [line = '', caret = ''] = excerptOf(problem).split('\n')
@@ -73,11 +73,11 @@ describe('findJsonProblem', () => {
     expect(line.slice(caret.indexOf('^'), caret.indexOf('^') + 3)).toBe('"b"')
   })
 
-  it('survives any depth', () => {
+  it('handles any depth', () => {
     expect(findJsonProblem('['.repeat(200_000))).toMatchObject({ suggestion: 'close it with ]' })
   })
 
-  it('finds a problem exactly where JSON.parse refuses', () => {
+  it('reports a problem exactly where JSON.parse throws', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -112,7 +112,7 @@ describe('findJsonProblem', () => {
     )
   })
 
-  it('finds nothing in what JSON.stringify writes', () => {
+  it('accepts everything that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(findJsonProblem(text)).toBeUndefined()

@@ -21,14 +21,14 @@ describe('LineSplitter', () => {
     ['LF', 'a\nb\n'],
     ['no end in the last line', 'a\nb'],
     ['a byte order mark', '\ufeffa\nb'],
-  ])('takes lines with %s', (_name, text) => {
+  ])('splits lines with %s', (_name, text) => {
     expect(split([bytes(text)]).lines).toEqual([
       [1, 'a'],
       [2, 'b'],
     ])
   })
 
-  it('leaves a CR where it is', () => {
+  it('keeps a CR inside a line', () => {
     expect(split([bytes('a\r\nb')]).lines).toEqual([
       [1, 'a\r'],
       [2, 'b'],
@@ -43,7 +43,7 @@ describe('LineSplitter', () => {
     ])
   })
 
-  it('returns the same lines however the bytes are cut, in the middle of a letter too', () => {
+  it('returns the same lines for any split of the bytes, also inside a character', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', 'é', '漢', '😀', '\n', '\r\n', ','), { maxLength: 60 }),
@@ -59,7 +59,7 @@ describe('LineSplitter', () => {
     )
   })
 
-  it('leaves out a line that is too long, says which, and goes on behind it', () => {
+  it('skips a line that is too long, reports it, and continues after it', () => {
     const long = 'x'.repeat(MAX_LINE + 1)
     const half = bytes(long.slice(0, MAX_LINE))
     expect(split([bytes('a\n'), half, half, bytes('\nb\n')])).toEqual({

@@ -9,7 +9,7 @@ async function* bytes(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text)
 }
 
-/** Returns messages without resource, or what is wrong. */
+/** Returns messages without resource, or the problems. */
 async function read(text: string, texts: ReadingTexts): Promise<readonly unknown[]> {
   const wrong: unknown[] = []
   const reading = readReadingTexts(texts, (name, problem) => void wrong.push(`${name}: ${problem}`))

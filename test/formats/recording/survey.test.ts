@@ -1,4 +1,4 @@
-/** What a look through a whole file finds: types of columns, units of times, bytes that are no text. */
+/** Tests the survey of a whole file: types of columns, units of times, bytes that are not text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadingOptions, RecordedMessage } from '../../../src/formats/recording/message-taker.ts'
@@ -30,7 +30,7 @@ const problemsOf = async (text: string | Uint8Array, given?: Given): Promise<rea
     ({ line, message, suggestion }) => `${line}: ${message}; ${suggestion ?? ''}`,
   )
 
-/** Values of all messages, and what is wrong with lines. */
+/** Values of all messages, and the problems of lines. */
 async function read(text: string | Uint8Array, given: Given = {}) {
   const { types, problems } = await survey(text, given)
   const messages: RecordedMessage[] = []
@@ -77,21 +77,21 @@ describe('a column of a CSV', () => {
     ['numbers and true', ['1', 'true'], ['1', 'true']],
     ['text first', ['on', 'true', '1'], ['on', 'true', '1']],
     ['text last', ['true', 'on'], ['true', 'on']],
-  ])('of %s is read as one kind', async (_name, cells, values) => {
+  ])('of %s is detected as one type', async (_name, cells, values) => {
     expect(await read(column(cells))).toEqual({
       values: values.map((value) => (value === undefined ? {} : { a: value })),
       wrong: [],
     })
   })
 
-  it('that is text though numbers are in it is reported with the first cell that is none', async () => {
+  it('that is text despite numbers is reported with its first non-numeric cell', async () => {
     expect((await survey('timestamp,a,b,c\n0,1,on,7\n0,0123,1,8\n0,x,off,9\n')).mixed).toEqual([
       { metric: 'a', cell: '0123', line: 3 },
       { metric: 'b', cell: 'on', line: 2 },
     ])
   })
 
-  it('is what is found however the bytes are cut, in rows with quotes, and in the long form', async () => {
+  it('has the same type for any split of the bytes, in rows with quotes, and in the long form', async () => {
     const cell = fc.constantFrom(
       '1',
       '0',
@@ -120,7 +120,7 @@ describe('a column of a CSV', () => {
     )
   })
 
-  it('has the type that its header or its reader names', async () => {
+  it('has the type that its header or its caller declares', async () => {
     const text = 'timestamp,a:text,b:json,c:number,d\n0,5,"""5""",1e3,5\n0,6,5,-.5,6\n'
     expect(await read(text)).toEqual({
       values: [
@@ -147,25 +147,25 @@ describe('a column of a CSV', () => {
       '[9007199254740993]',
       'a has 9007199254740993, which has more digits than a number can hold; use a text',
     ],
-  ])('that is %s refuses a line with %s', async (types, cell, problem) => {
+  ])('declared as %s rejects a line with %s', async (types, cell, problem) => {
     const rows = `timestamp,a\n0,\n0,${cell}\n0,\n`
     expect(await read(rows, { types: typed(types) })).toEqual({ values: [{}, {}], wrong: [`3: ${problem}`] })
   })
 
-  it('is there when its type is named', async () => {
+  it('exists if its type is declared', async () => {
     expect(await problemsOf('timestamp,a,b\n0,1,2\n', { types: typed('serial=text') })).toEqual([
       '1: --types names "serial", which is not in the file; it has a, b',
     ])
   })
 })
 
-/** A whole number of which a number does not keep all digits: it is refused. */
+/** An integer that a number cannot represent exactly: it is rejected. */
 function isInexact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
 describe('a message of NDJSON', () => {
-  it('is read as the message that was written, whatever its values and their order', async () => {
+  it('is read as written, for any values in any order', async () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !isInexact(one))
     const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('0123', '1e3', 'NaN', ' ', '', 'true', '{'))
     const value = fc.letrec((tie) => ({
@@ -185,7 +185,7 @@ describe('a message of NDJSON', () => {
 
   const SERIAL = '{"timestamp":0,"serial":9007199254740993,"a":{"b":[1,9007199254740993]}}'
 
-  it('with more digits than a number keeps is refused with the place', async () => {
+  it('with more digits than a number keeps is rejected with its position', async () => {
     expect((await read(SERIAL)).wrong).toEqual([
       '1: serial is 9007199254740993, which has more digits than a number can hold; use a text, or read it as one: --types serial=text',
     ])
@@ -194,7 +194,7 @@ describe('a message of NDJSON', () => {
     ])
   })
 
-  it('has the types that are named', async () => {
+  it('has the declared types', async () => {
     const text = '{"timestamp":0,"serial":9007199254740993,"flow":"12.50","on":"TRUE","none":null}\n'
     const types = typed('serial=text,flow=number,on=boolean,none=number')
     expect(await read(text, { types })).toEqual({
@@ -219,25 +219,28 @@ describe('epoch numbers of a file', () => {
       '1763978400000000',
       'the times are epoch microseconds: 1763978400000000 is 2025-11-24T10:00:00.000Z, and in milliseconds it would be +057868-',
     ],
-  ] as const)('in %s are refused with the unit, and read when it is named', async (unit, time, problem) => {
-    for (const text of [
-      `timestamp,a\n${time},1\n`,
-      `{"timestamp":${time},"a":1}\n`,
-      `{"timestamp":"${time}","a":1}\n`,
-    ]) {
-      const [told = ''] = await problemsOf(text)
-      expect(told.slice(3, 3 + problem.length)).toBe(problem)
-      expect(told).toContain(`--unit ${unit}`)
-      expect(await read(text, { unit })).toEqual({ values: [{ a: 1 }], wrong: [] })
-      expect(await read(text, { unit: 'ms' })).toEqual({ values: [{ a: 1 }], wrong: [] })
-    }
-  })
+  ] as const)(
+    'in %s are rejected with the likely unit, and accepted when the unit is declared',
+    async (unit, time, problem) => {
+      for (const text of [
+        `timestamp,a\n${time},1\n`,
+        `{"timestamp":${time},"a":1}\n`,
+        `{"timestamp":"${time}","a":1}\n`,
+      ]) {
+        const [told = ''] = await problemsOf(text)
+        expect(told.slice(3, 3 + problem.length)).toBe(problem)
+        expect(told).toContain(`--unit ${unit}`)
+        expect(await read(text, { unit })).toEqual({ values: [{ a: 1 }], wrong: [] })
+        expect(await read(text, { unit: 'ms' })).toEqual({ values: [{ a: 1 }], wrong: [] })
+      }
+    },
+  )
 
-  it.each(['0', '1', '1000', '1763978400000', '-1', '2025-01-01'])('such as %s are taken', async (time) => {
+  it.each(['0', '1', '1000', '1763978400000', '-1', '2025-01-01'])('such as %s are accepted', async (time) => {
     expect(await problemsOf(`timestamp,a\n${time},1\n`)).toEqual([])
   })
 
-  it('are taken when not all of them fit', async () => {
+  it('are accepted when only some of them fit', async () => {
     expect(await problemsOf('timestamp,a\n1763978400,1\n1763978400000,1\n')).toEqual([])
   })
 })
@@ -245,7 +248,7 @@ describe('epoch numbers of a file', () => {
 describe('the bytes of a file', () => {
   const latin = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 
-  it('that are not UTF-8 are refused with the place, and read as latin1 when that is named', async () => {
+  it('that are not UTF-8 are rejected with the position, and read as latin1 when that is declared', async () => {
     const text = 'timestamp,ort\n0,Lager\n0,K\u00fcche\n'
     expect(await problemsOf(latin(text))).toEqual([
       '3: byte 4 of the line, 0xFC, is not UTF-8; read it with --encoding latin1, or save the file as UTF-8',
@@ -254,7 +257,7 @@ describe('the bytes of a file', () => {
     expect(values).toEqual([{ ort: 'Lager' }, { ort: 'K\u00fcche' }])
   })
 
-  it('are UTF-8 exactly where the platform says so', async () => {
+  it('are UTF-8 exactly if the platform accepts them', async () => {
     const decoder = new TextDecoder('utf-8', { fatal: true })
     const isText = (bytes: Uint8Array): boolean => {
       try {
@@ -287,7 +290,7 @@ describe('the bytes of a file', () => {
     const parts = fc.array(fc.oneof(fc.array(byte, { maxLength: 4 }), letters), { maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(parts, fc.integer({ min: 1, max: 9 }), async (some, size) => {
-        // what is behind the last letter ends it
+        // a byte after the last character ends it
         const bytes = Uint8Array.from([...some.flat(), 0x0a])
         const found = await survey(Uint8Array.from([...latin('timestamp\n'), ...bytes]), {}, size)
         expect(found.problems.some(({ message }) => message.includes('UTF-8'))).toBe(!isText(bytes))
@@ -296,18 +299,18 @@ describe('the bytes of a file', () => {
   })
 })
 
-describe('types that are named', () => {
+describe('declared types', () => {
   it.each([
     ['serial', '"serial" is not a valid metric type'],
     ['serial=word', '"serial=word" is not a valid metric type'],
     ['a=text,a=number', 'a appears twice'],
     ['__proto__=text', '"__proto__" is not a valid metric name'],
     ['', '"" is not a valid metric type'],
-  ])('%s is refused', (text, problem) => {
+  ])('%s is rejected', (text, problem) => {
     expect(readValueTypes(text)).toEqual({ problem })
   })
 
-  it('may be of names with an equals sign', () => {
+  it('accept names that contain an equals sign', () => {
     expect(typed('a=b=text, c=json')).toEqual(
       new Map([
         ['a=b', 'text'],

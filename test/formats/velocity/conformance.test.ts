@@ -1,4 +1,4 @@
-/** The corpus: what is printed is what Apache's engines printed, but for the named differences. */
+/** Tests that the corpus prints what Apache's engines printed, except for the listed differences. */
 import { describe, expect, it } from 'vitest'
 import { CORPUS, DATA } from './apache/corpus.ts'
 import { DIFFERENCES, differenceOf } from './apache/differences.ts'
@@ -12,8 +12,8 @@ function wanted(template: string, version: Version): string | undefined {
   return recorded?.both ?? recorded?.[version]
 }
 
-describe('templates print what Apache prints', () => {
-  it('has a record of each template, once', () => {
+describe('templates print what Apache Velocity prints', () => {
+  it('have one recorded output each', () => {
     expect(BY_TEMPLATE.size).toBe(CORPUS.length)
     expect(BY_TEMPLATE.size).toBeGreaterThan(2_000)
     expect(
@@ -30,7 +30,7 @@ describe('templates print what Apache prints', () => {
     expect(wrong).toEqual([])
   })
 
-  it('names no difference that is none', () => {
+  it('list only known differences that still exist', () => {
     const needless = DIFFERENCES.flatMap(({ templates, only }) =>
       templates.filter((template) =>
         VERSIONS.every((version) => {
@@ -42,7 +42,7 @@ describe('templates print what Apache prints', () => {
     expect(needless).toEqual([])
   })
 
-  it('changes nothing of the data', () => {
+  it('leave the data unmodified', () => {
     const data = structuredClone(DATA)
     printed('$list.add(1)$map.put("z", 1)$deep.a.b.put("c", 2)#set($n = 9)', data, '1.7')
     expect(data).toEqual(DATA)

@@ -1,4 +1,4 @@
-/** Whatever a template is, it ends within its limits, and reaches nothing but its data. */
+/** Tests that any template ends within its limits, and reaches only its data. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -18,7 +18,7 @@ function refusal(template: string, limits: object = {}, compat: Version = '1.7',
 }
 
 // Holds BUDGET-1
-describe('a rendering ends', () => {
+describe('a rendering stops at its limit', () => {
   it.each([
     ['loops', '#foreach($i in [1..1000000000])#end', 'steps'],
     ['loops of loops', '#foreach($i in [1..50000])#foreach($j in [1..50000])$i#end#end', 'steps'],
@@ -53,7 +53,7 @@ describe('a rendering ends', () => {
     }
   })
 
-  it('but not for what passes while the machine has other things to do', () => {
+  it('but does not count time during which the process was suspended', () => {
     let looks = 0
     const now = () => (looks++ === 0 ? 0 : 10_000 + looks)
     const template = new VelocityTemplate('#foreach($i in [1..20000])x#end', { now, limits: { ms: 250 } })
@@ -61,7 +61,7 @@ describe('a rendering ends', () => {
     expect(looks).toBeGreaterThan(10)
   })
 
-  it('when its time is over, by the clock that it is given', () => {
+  it('of time, by the injected clock', () => {
     let now = 0
     const error = refusal('#foreach($i in [1..100000])x#end', { ms: 10 }, '1.7', () => now++)
     expect(error.message).toContain('longer than 10 ms')
@@ -78,7 +78,7 @@ describe('a rendering ends', () => {
     expect(refusal(inner).code).toBe('TEMPLATE')
   })
 
-  it('whatever its text is', () => {
+  it('for any template text', () => {
     const texts = fc.oneof(
       fc.string({
         unit: fc.constantFrom(
@@ -107,7 +107,7 @@ describe('a rendering ends', () => {
 })
 
 // Holds VALUE-1
-describe('nothing of JavaScript is reached', () => {
+describe('internals of JavaScript are unreachable', () => {
   const NAMES = [
     'constructor',
     '__proto__',
@@ -149,14 +149,14 @@ describe('nothing of JavaScript is reached', () => {
           } catch (error) {
             expect(error).toBeInstanceOf(AppError)
           }
-          // a static method of Java that takes nothing there is not
+          // a static method of Java without arguments is not available
           expect(printed).toBe('')
         }
       }
     }
   })
 
-  it('and what is set under such a name is a key of the map', () => {
+  it('and a value that is set under such a name is a key of the map', () => {
     const template = '#set($map["__proto__"] = {"x": 1})$map.x $map["__proto__"] #set($m = {})$m.x $m.toString()'
     const printed = new VelocityTemplate(template, { now: () => 0 }).render({ ...DATA })
     expect(printed).toBe('$map.x {x=1}$m.x {}')

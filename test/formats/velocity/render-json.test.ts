@@ -1,4 +1,4 @@
-/** The value of a template's JSON, made without its text, is what the text stands for; or it is left to the text. */
+/** Tests that the direct JSON value of a template equals its parsed text, or falls back to the text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -38,7 +38,7 @@ const direct = (source: string, data: object = DATA): unknown =>
   template(source).renderJson({ ...data }, MAX_JSON_DEPTH, parseRendered)
 const byText = (source: string): unknown => parseRendered(template(source).render({ ...DATA }))
 
-describe('the value of JSON without its text', () => {
+describe('the direct JSON value of a template', () => {
   it.each([
     ['constants', ' {"a": [1, -2.5e3, true, null, "x\\n\\u0041"], "b": {}, "c": []} '],
     ['numbers and words', '[$n, $d, $yes, $far, ${n}000, -$n, $n.5, $digits, $word]'],
@@ -53,7 +53,7 @@ describe('the value of JSON without its text', () => {
     ['interpolated texts', '#set($x = "$name-$n")#set($y = "#foreach($i in $list)$i #end"){"a": "$x", "b": "$y"}'],
     ['more strings in a branch within one', '["a#if($yes)", "#end b"]'],
     ['ranges', '[#foreach($i in [1..3])$i#if($foreach.hasNext),#end#end]'],
-  ])('is had: %s', (_what, source) => {
+  ])('is available: %s', (_what, source) => {
     const value = direct(source)
     expect(value).toEqual(byText(source))
     expect(JSON.stringify(value)).toBe(JSON.stringify(byText(source)))
@@ -89,16 +89,16 @@ describe('the value of JSON without its text', () => {
     ['a macro with a body', '#macro(m)$bodyContent#end[#@m()1#end]'],
     ['too many levels', `${'['.repeat(MAX_JSON_DEPTH + 1)}${']'.repeat(MAX_JSON_DEPTH + 1)}`],
     ['too many levels by a variable', `${'['.repeat(MAX_JSON_DEPTH - 1)}$json${']'.repeat(MAX_JSON_DEPTH - 1)}`],
-  ])('is left to the text: %s', (_what, source) => {
+  ])('falls back to the text: %s', (_what, source) => {
     expect(direct(source)).toBeUndefined()
   })
 
-  it('is as deep as a text may be', () => {
+  it('may be as deep as the text may be', () => {
     const source = `${'['.repeat(MAX_JSON_DEPTH - 2)}$json${']'.repeat(MAX_JSON_DEPTH - 2)}`
     expect(direct(source)).toEqual(byText(source))
   })
 
-  it('fails where the text would, with the same place', () => {
+  it('fails where the text fails, at the same position', () => {
     const failing = template('{"a":\n $name.substring(100)}')
     const refusal = (work: () => unknown): unknown => {
       try {
@@ -112,12 +112,12 @@ describe('the value of JSON without its text', () => {
     expect(told).toEqual(['CONVERSION', expect.stringContaining('line 2')])
   })
 
-  it('is left to the text when that might be too long', () => {
+  it('falls back to the text when the text might exceed its limit', () => {
     const limited = new VelocityTemplate(ROWS, { now: () => 0, limits: { characters: 60 } })
     expect(limited.renderJson({ ...DATA }, MAX_JSON_DEPTH, parseRendered)).toBeUndefined()
   })
 
-  it('is not asked for again where it is hardly ever had, and is where it mostly is', () => {
+  it('is not attempted again where it is rarely available, and is where it mostly is', () => {
     const tried = template('["$x"]')
     const ask = (x: string): unknown => tried.renderJson({ x }, MAX_JSON_DEPTH, parseRendered)
     for (let i = 0; i < 20; i++) {
@@ -163,7 +163,7 @@ const { document } = fc.letrec<{ document: string }>((tie) => {
     ),
   }
 })
-/** Some of it is no JSON any more. */
+/** Some outputs are then invalid JSON. */
 const damaged = fc
   .tuple(
     document,
@@ -176,7 +176,7 @@ const damaged = fc
   })
 
 describe('random templates of JSON', () => {
-  it('never give another value than their text', () => {
+  it('always equal their parsed text', () => {
     let had = 0
     fc.assert(
       fc.property(damaged, (source) => {

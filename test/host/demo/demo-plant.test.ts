@@ -34,7 +34,7 @@ const isFilled = async ({ resources, timers }: Opened) => {
 }
 
 describe('the demo plant', () => {
-  it('has ten resources below one, with tasks, and raises an explained alarm within thirty seconds', async () => {
+  it('has ten resources under one root, with tasks, and raises an explained alarm within thirty seconds', async () => {
     const plant = await opened()
     expect(await idsOf(plant)).toHaveLength(11)
     expect((await plant.rules.tasks.list({ where: {}, ...page })).values).toHaveLength(20)
@@ -59,7 +59,7 @@ describe('the demo plant', () => {
     expect((await plant.alarms.list({})).alarms, 'history raises no alarms').toEqual([])
   })
 
-  it('continues after a restart, and is not created again once it is removed', async () => {
+  it('continues after a restart, and is not created again after its removal', async () => {
     const given = { store: undefined, data: testFolder(onTestFinished) }
     const first = await opened(given)
     await first.stop()
@@ -76,7 +76,7 @@ describe('the demo plant', () => {
     expect(await idsOf(third)).toEqual([])
   })
 
-  it('leaves nothing when it is removed, and other data stays', async () => {
+  it('leaves nothing when it is removed, and other data are unchanged', async () => {
     const plant = await opened()
     await plant.resources.resources.create({ id: 'mine' })
     await plant.rules.templates.copy('demo-overheating', 'my-template')

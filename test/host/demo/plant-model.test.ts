@@ -30,12 +30,12 @@ describe('the plant', () => {
     expect(new Set(MACHINES.map(({ id }) => id)).size).toBe(10)
   })
 
-  it('is the same for the same seed, and another one for another', () => {
+  it('is equal for equal seeds, and different for others', () => {
     expect(past('demo-boiler-1')).toEqual(past('demo-boiler-1'))
     expect(past('demo-boiler-1', 8)).not.toEqual(past('demo-boiler-1'))
   })
 
-  it('is warmer in the afternoon than in the night', () => {
+  it('is warmer in the afternoon than at night', () => {
     const mean = (hour: number) => {
       const at = [1, 2, 3].map((day) => plant.began - day * 24 * HOUR + (hour - 8) * HOUR)
       const values = MACHINES.flatMap((machine) =>
@@ -46,7 +46,7 @@ describe('the plant', () => {
     expect(mean(15)).toBeGreaterThan(mean(3) + 2)
   })
 
-  it('has each kind of fault within three days, and silence between messages', () => {
+  it('has each kind of fault within three days, and gaps between messages', () => {
     const all = MACHINES.map(({ id }) => past(id))
     const some = (test: (reading: Reading) => boolean) =>
       all.some((one) => one.some((reading) => reading && test(reading)))

@@ -1,4 +1,4 @@
-/** A handler whose calls wait until the test says how they end. */
+/** A handler whose calls wait until the test ends them. */
 import type { JobContext, JobHandler, JobOutcome } from '../../../src/jobs/contract.ts'
 import { JobWorld } from './job-world.ts'
 
@@ -42,7 +42,7 @@ export function handed(more: Partial<JobHandler> = {}) {
   return { world, hand, ...world.host([hand.handler(more)]) }
 }
 
-/** The same, and the handler has been called for a job. */
+/** The same, after the handler was called for a job. */
 export async function begun(more: Partial<JobHandler> = {}) {
   const all = handed(more)
   await all.queue.add({ type: 'work' })

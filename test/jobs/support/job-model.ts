@@ -1,14 +1,14 @@
-/** Jobs as simple as they can be said: a list, walked through for every question. No store, no versions, no events. */
+/** A model of jobs in its simplest form: a list that every query walks through. No store, no versions, no events. */
 import type { JobState } from '../../../src/jobs/contract.ts'
 
 export interface ModelJob {
   readonly id: string
   readonly parent: ModelJob | undefined
   readonly priority: number
-  /** its place among all */
+  /** position among all jobs */
   readonly place: number
   state: JobState
-  /** when somebody has to look at it */
+  /** time at which the job must be checked */
   time: number | undefined
   attempts: number
   taken: number
@@ -24,7 +24,7 @@ export interface ModelTree {
 export class JobModel {
   readonly jobs: ModelJob[] = []
   now: number
-  /** that was taken last */
+  /** job that was acquired last */
   #turn: ModelJob | undefined
 
   constructor(now: number) {
@@ -56,7 +56,7 @@ export class JobModel {
     return this.jobs.filter(({ state }) => state === 'active')
   }
 
-  /** The first that may be taken, while no other one is carried out. */
+  /** The first job that may be acquired, while no other one runs. */
   take(leaseMs: number): ModelJob | undefined {
     const [first] = this.ready
     if (first === undefined || (this.#turn !== first && this.#turn?.state === 'active')) return undefined
@@ -90,7 +90,7 @@ export class JobModel {
     for (const other of this.jobs) if (!isOver(other) && isBelow(other, job)) this.#set(other, 'failed')
   }
 
-  /** What is due becomes ready: delayed ones, and those whose lease ran out. */
+  /** Makes due jobs ready: delayed ones, and those with expired leases. */
   look(): void {
     for (const job of this.jobs) if (job.time !== undefined && job.time <= this.now) this.#set(job, ready(job.priority))
   }

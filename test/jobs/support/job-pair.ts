@@ -1,4 +1,4 @@
-/** The same steps on jobs in a store, by hand instead of by a runner, and on the model. */
+/** Applies the same steps to jobs in a store, without a runner, and to the model. */
 import fc from 'fast-check'
 import type { NewJob } from '../../../src/jobs/contract.ts'
 import type { JobChange } from '../../../src/jobs/job-change.ts'
@@ -53,7 +53,7 @@ export class Pair {
   })
   #order = 0
   #ids = 0
-  /** which job the last take took */
+  /** job that the last acquisition returned */
   #took: string | undefined
   #modelTook: string | undefined
 
@@ -95,7 +95,7 @@ export class Pair {
     }
   }
 
-  /** What there is to be seen in the store. */
+  /** The visible content of the store. */
   async stored(): Promise<unknown> {
     const { documents } = this.queue
     const jobs = (await this.queue.list({ limit: 10_000 })).toReversed()
@@ -120,7 +120,7 @@ export class Pair {
     }
   }
 
-  /** By job: its state as the log tells it. */
+  /** The state of each job according to the log. */
   async told(): Promise<ReadonlyMap<string, string>> {
     const last = new Map<string, string>()
     for (const { job, event } of await eventsOf(this.queue)) if (event !== 'progress') last.set(job, event)

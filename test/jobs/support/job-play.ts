@@ -1,4 +1,6 @@
-/** Two hosts whose handlers do what scripts say, whose processes die at any question, and what the contract says of it all. */
+/**
+ * Runs two hosts whose handlers follow scripts and whose processes die at any store access, and checks the contract.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Job, JobContext, JobEvent, JobHandler, JobOutcome, NewJob } from '../../../src/jobs/contract.ts'
@@ -6,14 +8,14 @@ import { isOver } from '../../../src/jobs/job-change.ts'
 import type { CollectionSpec, Store } from '../../../src/storage/contract.ts'
 import { eventsOf, JobWorld, TENANT, type JobHost } from './job-world.ts'
 
-/** What a job does: how many steps it commits, and what comes of its attempts. */
+/** Script of a job: how many steps it commits, and how its attempts end. */
 export interface Script {
   readonly steps: number
-  /** of each attempt; those after the last succeed */
+  /** of each attempt; later attempts succeed */
   readonly ends: readonly ('throws' | 'throws half-way' | 'fails' | 'adds children')[]
 }
 
-/** How often each step of each job was committed. */
+/** Number of commits of each step of each job. */
 export const HANDLED: CollectionSpec<{ readonly times: number }> = { name: 'handled', version: 1, fields: {} }
 
 async function play({ job, store, progress, breathe, signal }: JobContext): Promise<JobOutcome> {
@@ -85,10 +87,10 @@ export const steps = fc.oneof(
 )
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
 
-/** Two hosts over one store, each of which may die at any question to the store and is then replaced. */
+/** Two hosts over one store. Each may die at any store access and is then replaced. */
 export class Play {
   readonly world = new JobWorld()
-  /** of what was answered */
+  /** acknowledged results */
   readonly added: Job[] = []
   readonly cancelled: string[] = []
   /** why jobs were not added */
@@ -99,7 +101,7 @@ export class Play {
     switch (one.kind) {
       case 'add': {
         const { queue } = await this.#alive(one.host)
-        // a host that dies answers nothing
+        // a dead host does not respond
         void queue.add(one.tree).then(
           (job) => this.added.push(job),
           (error: unknown) => this.refused.push(error),
@@ -111,7 +113,7 @@ export class Play {
       case 'stop': {
         const host = await this.#alive(one.host)
         void host.runner.stop().then(() => host.life.kill())
-        // those who still ask it are told that it stops
+        // later callers learn that it stops
         this.#hosts[one.host] = this.world.host(HANDLERS)
         return this.#hosts[one.host]?.runner.start()
       }
@@ -138,7 +140,7 @@ export class Play {
     }
   }
 
-  /** One host that does not die brings everything to its end. */
+  /** Completes everything with one host that does not die. */
   async finish(): Promise<readonly Job[]> {
     for (const { life } of this.#hosts) life.kill()
     await this.world.settle()
@@ -174,7 +176,7 @@ export class Play {
   }
 }
 
-/** Holds the log of events against the contract. */
+/** Checks the log of events against the contract. */
 export class Reading {
   /** by job: its state now, and the events so far */
   readonly states = new Map<string, Job['state']>()
@@ -182,12 +184,12 @@ export class Reading {
   readonly #parents = new Map<string, string | undefined>()
   readonly #types = new Map<string, string>()
 
-  /** `jobs`: as they are in the end */
+  /** `jobs`: their final records */
   constructor(jobs: ReadonlyMap<string, Job>) {
     this.#jobs = jobs
   }
 
-  /** What is wrong with the next event. */
+  /** The violation by the next event. */
   take({ event, job, prev, ancestors, type }: JobEvent): readonly string[] {
     const before = this.states.get(job)
     const wrong: string[] = []

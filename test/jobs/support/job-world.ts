@@ -1,4 +1,4 @@
-/** A disk with jobs on it, hosts that live and die over it, and a clock that the test moves. */
+/** A disk with jobs on it, hosts that start and crash over it, and a clock that the test moves. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { JobHandler, JobTimers } from '../../../src/jobs/contract.ts'
 import type { JobQueue, PlacedEvent } from '../../../src/jobs/job-queue.ts'
@@ -28,9 +28,9 @@ interface Timer {
 export class JobWorld {
   /** epoch ms, of the store */
   now = NOON
-  /** by which a host's clock is wrong, ms */
+  /** error of a host's clock, ms */
   skew = 0
-  /** by which somebody has set the clock of the store, ms */
+  /** change of the store's clock, ms */
   storeSkew = 0
   readonly #disk = new MemoryDisk()
   readonly #isShared: boolean
@@ -39,13 +39,13 @@ export class JobWorld {
   #ids = 0
   #seed = 1
 
-  /** `isShared`: the store says that several hosts may have it open */
+  /** `isShared`: several hosts may have the store open */
   constructor({ isShared = false } = {}) {
     this.#isShared = isShared
     this.storage = this.#open()
   }
 
-  /** timers that are set for a host */
+  /** pending timers of a host */
   timersOf(host: JobHost): number {
     return [...this.#timers].filter(({ life }) => life === host.life).length
   }
@@ -75,7 +75,7 @@ export class JobWorld {
     return { runner, life, log, queue: runner.queue }
   }
 
-  /** The clock goes on, and what is due on the way is done, in order. */
+  /** Advances the clock, and runs due work in order. */
   async advance(ms: number): Promise<void> {
     await this.#advance(ms, undefined)
   }
@@ -100,12 +100,12 @@ export class JobWorld {
     await this.settle()
   }
 
-  /** All promises that nothing else has to happen for are settled. */
+  /** Settles all promises that do not depend on further events. */
   async settle(): Promise<void> {
     for (let i = 0; i < 12; i++) await turn()
   }
 
-  /** As after the machine went down: nobody holds anything that was opened before. */
+  /** Simulates a crash of the machine: all open handles are lost. */
   async reopen(): Promise<void> {
     this.#timers.clear()
     await this.storage.close()
@@ -133,7 +133,7 @@ function withoutSessions(storage: Storage): Storage {
   return { ...storage, tenant }
 }
 
-/** What the log has so far. */
+/** Content of the log so far. */
 export async function eventsOf(queue: JobQueue): Promise<readonly PlacedEvent[]> {
   const { last } = await queue.documents.log.bounds(0)
   const found: PlacedEvent[] = []

@@ -15,7 +15,7 @@ import { some } from '../../support/arbitraries/runs.ts'
 import { type Attack, NODE_ATTACKS, PLACES, PYTHON_ATTACKS } from './attacks.ts'
 
 const SECRET = 'the-secret-of-the-host'
-/** ms: of attacks that end by anything but time */
+/** ms: time limit of attacks that do not end by time */
 const PATIENCE = 120_000
 
 const NODE_PROGRAM = `import { createRequire } from 'node:module'
@@ -107,13 +107,13 @@ describe.each([
   ['python', PYTHON_ATTACKS],
 ] as const)('a program in %s that', (language, attacks) => {
   // Holds SANDPROC-1, SANDPROC-4
-  it.each(some(attacks))('$name meets its bounds', async (attack) => {
+  it.each(some(attacks))('$name is stopped by a limit', async (attack) => {
     const outcome = await met(language, attack)
     expect(outcome).toMatch(attack.meets)
     expect(outcome).not.toContain(SECRET)
   })
 
-  it('was attacked by others is alive and well', async () => {
+  it('was attacked by others still runs', async () => {
     expect(await met(language, { name: '', meets: /./, code: 'return 1' })).toBe('1')
     expect(pool.state(`${language} shared`)).toMatchObject({ processes: 1, crashes: 0 })
   })
@@ -123,7 +123,7 @@ describe('a process that a program in python starts', () => {
   const living = (): number => processTree(process.pid).filter(({ isOver }) => !isOver).length
 
   // Holds SANDPROC-6
-  it('ends with the call that started it, and one of the program itself stays', async () => {
+  it('ends with its call if the call started it, and stays if the program itself did', async () => {
     const helped = `import os, time
 def start(_, host):
   if os.fork() == 0:
@@ -138,7 +138,7 @@ def start(_, host):
     const before = living()
     const program = { ...programOf('python', 'helped'), module: join(own, 'helped.py') }
     expect(await pool.call(program, 'x', {})).toBe('forked')
-    // the program, what waits for it, and its helper
+    // the program, its supervisor, and its helper
     await expect.poll(living, { timeout: PATIENCE }).toBe(before + 3)
     expect(lines).toContain('1 of its processes outlived their calls and were killed')
     expect(await pool.call(program, 'x', {})).toBe('forked')
@@ -146,7 +146,7 @@ def start(_, host):
     await expect.poll(living, { timeout: PATIENCE }).toBe(before)
   })
 
-  it('takes no memory before the program is ready that it may not take later', async () => {
+  it('is held to the memory limit before the program is ready, too', async () => {
     const greedy = `import os, time
 for n in range(6):
   if os.fork() == 0:
@@ -160,7 +160,7 @@ time.sleep(600)
   })
 })
 
-it('every limit of a process says how it holds for all that the process starts', () => {
+it('every limit of a process states how it holds for the processes that it starts', () => {
   const held: Readonly<Record<keyof ProcessLimits, string>> = {
     startMs: 'the group is ended',
     callMs: 'the call is ended, and what it started with it',
@@ -178,8 +178,8 @@ it('every limit of a process says how it holds for all that the process starts',
   expect(Object.keys(held).toSorted()).toEqual(Object.keys(DEFAULT_LIMITS).toSorted())
 })
 
-describe('the users of two hosts on one machine', () => {
-  it('are of ranges of their own, and those of one host never come twice in a row', async () => {
+describe('the user ids of two hosts on one machine', () => {
+  it('come from separate ranges, and those of one host never repeat in succession', async () => {
     const path = '../../../src/platform/sandbox/inspect-machine.ts'
     const hosts = await Promise.all(['a', 'b'].map((host) => import(`${path}?${host}`) as Promise<typeof Inspected>))
     const ranges = hosts.map(({ nextUser }) => {
@@ -192,7 +192,7 @@ describe('the users of two hosts on one machine', () => {
 })
 
 describe('the host', () => {
-  it('was never reached, and its secret never reported', () => {
+  it('was never reached, and its secret never leaked', () => {
     expect(NODE_ATTACKS.length + PYTHON_ATTACKS.length).toBeGreaterThanOrEqual(80)
     expect(reached).toBe(0)
     expect(lines.join('\n')).not.toContain(SECRET)

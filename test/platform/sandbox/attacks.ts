@@ -1,16 +1,18 @@
-/** Lists what a hostile program may try, and the expected result: for Node and Python, each as the body of a function. */
+/**
+ * Lists attempts of a hostile program with the expected result: for Node and Python, each as the body of a function.
+ */
 export interface Attack {
   readonly name: string
   /** the expected result or error, as text */
   readonly meets: RegExp
   readonly code: string
-  /** it ends its process, so that it has one to itself */
+  /** the attack ends its process, so it needs a separate one */
   readonly isFatal?: true
-  /** ms after which it is given up */
+  /** ms after which it is abandoned */
   readonly timeMs?: number
 }
 
-/** Words in the code that the test replaces by what is really there. */
+/** Placeholders in the code that the test replaces by actual values. */
 export const PLACES = { port: '@PORT', host: '@PID', file: '@FILE', folder: '@FOLDER' } as const
 
 const DENIED = /Access to this API has been restricted/
@@ -22,7 +24,7 @@ const ENDED = /it exited with code|it was killed by/
 const TOGETHER = /exceeded its limit of 128 MiB of memory in total/
 const PROTOCOL = /it violated the protocol/
 
-/** Attacks that meet the same, by their names. */
+/** Attacks with the same expectation, by name. */
 const meeting = (
   meets: RegExp,
   codes: Readonly<Record<string, string>>,
@@ -204,7 +206,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
     },
     { isFatal: true },
   ),
-  // On a busy machine it may reach the bound of its memory first, which the system tells by a signal.
+  // On a busy machine it may first reach its memory limit, which the system reports by a signal.
   ...meeting(
     /printed more than|it was killed by SIG/,
     {
@@ -212,7 +214,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
     },
     { isFatal: true },
   ),
-  // As with its errors.
+  // Like its errors.
   ...meeting(
     /sent more than|it was killed by SIG/,
     {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { JsonLines } from '../../../src/platform/sandbox/json-lines.ts'
 
 describe('JSON lines', () => {
-  it('come out whole, however they are cut', () => {
+  it('are joined correctly, however their bytes are split', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.array(fc.nat({ max: 50 })), (values, cuts) => {
         const text = values.map((value) => `${JSON.stringify(value)}\n`).join('')
@@ -20,8 +20,8 @@ describe('JSON lines', () => {
   it.each([
     ['a line that is too long', '"123456789"\n', 'a line is longer than 10 characters'],
     ['a line without an end', '"1234567890', 'a line is longer than 10 characters'],
-    ['what is no JSON', 'hello\n', '"hello" is not JSON'],
-  ])('refuse %s', (_, text, message) => {
+    ['a line that is not JSON', 'hello\n', '"hello" is not JSON'],
+  ])('reject %s', (_, text, message) => {
     const taken: unknown[] = []
     const lines = new JsonLines(10, (value) => taken.push(value))
     lines.push('1\n')

@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** What a tool answers that does this in place of npm. */
+/** Returns the output of a tool that runs this code in place of npm. */
 function told(code: string): unknown {
   writeFileSync(
     join(bin, 'npm-cli.js'),
@@ -62,7 +62,7 @@ const isConfining = existsSync('/usr/bin/unshare') && process.platform === 'linu
 
 describe.skipIf(!isConfining)('a tool that installs packages', () => {
   it.each<[string, string, unknown]>([
-    ['works where it is told', `process.cwd()`, folder],
+    ['works in its folder', `process.cwd()`, folder],
     ['is given its arguments', `process.argv.slice(2)`, ['ci']],
     [
       'sees nothing of the host beside its own',
@@ -71,7 +71,7 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     ],
     ['has a view that it cannot write to', `tried(() => fs.writeFileSync('/x', ''))`, expect.stringMatching(/^E/)],
     ['cannot change itself', `tried(() => fs.writeFileSync(__filename, ''))`, expect.stringMatching(/^E(ROFS|ACCES)/)],
-    ['has a home of its own', `tried(() => fs.writeFileSync(process.env.HOME + '/x', '1')) ?? 'written'`, 'written'],
+    ['has its own home folder', `tried(() => fs.writeFileSync(process.env.HOME + '/x', '1')) ?? 'written'`, 'written'],
     ['looks names up as the host does', `fs.existsSync('/etc/hosts')`, existsSync('/etc/hosts')],
   ])('%s', (_, code, answer) => {
     expect(told(code)).toEqual(answer)
@@ -82,12 +82,12 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('7')
   })
 
-  it('without a way of its own has the network, by which packages come', () => {
-    // a namespace of its own would have no address at all
+  it('shares the network of the machine unless it has a socket', () => {
+    // a separate namespace would have no address at all
     expect(told(`Object.keys(require('node:os').networkInterfaces())`)).toContain('lo')
   })
 
-  it('has nothing of it but the socket that it is given', async () => {
+  it('with a socket reaches nothing else of the network', async () => {
     expect(await closedNetworkProblem(machine)).toBeUndefined()
     const [place, other] = [join(base, 'way'), join(base, 'other')]
     const servers = [createServer((one) => one.end('by the socket')), createServer(), createServer()]
@@ -124,7 +124,7 @@ Promise.all(places.map(say)).then((told) => {
     expect(JSON.parse(output)).toEqual([['lo'], ['by the socket', 'ECONNREFUSED', 'ENETUNREACH', 'ENOENT']])
   })
 
-  it('is missing when it is not found', () => {
+  it('is reported as missing when it is not installed', () => {
     const launch = confinedTools({ machine, emptyFolder, environment: { PATH: '/nowhere' } })
     expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not installed on this host')
     const without = confinedTools({

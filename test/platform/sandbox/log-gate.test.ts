@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { LogGate } from '../../../src/platform/sandbox/log-gate.ts'
 
-it('passes so many lines a second, and says how many it dropped', () => {
+it('passes a limited number of lines a second, and reports how many it dropped', () => {
   let now = 0
   const passed: string[] = []
   const gate = new LogGate(

@@ -49,7 +49,7 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A pool whose time goes on by hand. */
+/** A pool whose clock the test advances. */
 function poolOf(options: Partial<PoolOptions> = {}): {
   readonly pool: ProcessPool
   readonly lines: string[]
@@ -95,7 +95,7 @@ function programOf(key: string, owner = 'a', argument = ''): Program {
 }
 
 describe('a program', () => {
-  it('answers, asks, fails and logs by itself', async () => {
+  it('responds, sends requests, fails and logs independently of others', async () => {
     const { pool, lines } = poolOf()
     const program = programOf('p')
     expect(await pool.call(program, 'echo', { a: [1, null] })).toEqual({ a: [1, null] })
@@ -105,7 +105,7 @@ describe('a program', () => {
     expect(lines).toEqual(['warn hot { a: [ 1 ] }'])
   })
 
-  it('is notified when a call is given up', async () => {
+  it('is notified when a call is abandoned', async () => {
     const { pool } = poolOf()
     const abort = new AbortController()
     const answer = pool.call(programOf('p'), 'wait', {}, { signal: abort.signal })
@@ -115,7 +115,7 @@ describe('a program', () => {
   })
 
   // Holds SANDPROC-2, SANDPROC-3
-  it('that exceeds its time is ended by itself: the program is notified, and its other calls go on', async () => {
+  it('that exceeds its time limit is aborted alone: the program is notified, and its other calls continue', async () => {
     const { pool, pass, lines } = poolOf()
     const slow = pool.call(programOf('p'), 'wait', {}, { timeMs: 100 })
     const looking = pool.call(programOf('p'), 'look late', {}, { timeMs: 100 })
@@ -127,7 +127,7 @@ describe('a program', () => {
       'AppError: it did not respond within 100 ms',
       'AppError: it did not respond within 100 ms',
     ])
-    // what it answers after its time is no fault, and it has answered the ping before this
+    // a late answer is not a fault, and the ping was answered before
     await pool.call(programOf('p'), 'let go', 0)
     expect(await other).toBe('held')
     pass(10_000)
@@ -137,7 +137,7 @@ describe('a program', () => {
   })
 
   // Holds SANDPROC-3
-  it('that blocks its process ends it and all of its calls, when a ping is not answered', async () => {
+  it('that blocks its process ends with all its calls, when a ping is not answered', async () => {
     const { pool, pass } = poolOf()
     const slow = pool.call(programOf('p'), 'loop', {}, { timeMs: 100 })
     const other = pool.call(programOf('p'), 'hold', {})
@@ -145,7 +145,7 @@ describe('a program', () => {
     await until(() => pool.state('p').open === 2)
     pass(100)
     expect(pool.state('p').open).toBe(1)
-    // one that comes meanwhile waits until it is known whether the process takes it
+    // a call that arrives meanwhile waits until it is known whether the process accepts it
     const later = pool.call(programOf('p'), 'echo', 1).catch(messageOf)
     expect(pool.state('p').open).toBe(1)
     pass(2_000)
@@ -156,7 +156,7 @@ describe('a program', () => {
     ])
   })
 
-  it('has its CPU time counted for its owner, also when it is over', async () => {
+  it('has its CPU time counted for its owner, also after it has ended', async () => {
     const { pool, pass } = poolOf()
     await Promise.all([pool.call(programOf('p'), 'work', {}), pool.call(programOf('q', 'b'), 'echo', 1)])
     pass(200)
@@ -167,7 +167,7 @@ describe('a program', () => {
     expect([pool.cpuMs('b') < 390, pool.cpuMs('c')]).toEqual([true, 0])
   })
 
-  it('of an owner that is let go ends, also while it is asked, and others stay', async () => {
+  it('of a released owner ends, also during a request, and others stay', async () => {
     const { pool } = poolOf()
     expect(await pool.call(programOf('q', 'b'), 'echo', 1)).toBe(1)
     expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
@@ -178,7 +178,7 @@ describe('a program', () => {
     expect([pool.has({ key: 'p' }), pool.has({ key: 'q' }), pool.running]).toEqual([false, true, 1])
   })
 
-  it('that takes more CPU time than its limit is called again when that has come back', async () => {
+  it('that exceeds its CPU time is called again when its quota is restored', async () => {
     const { pool, pass } = poolOf()
     // half a minute of it is saved up: 300 ms
     const program = { ...programOf('p'), cpuPerSecond: 0.01 }
@@ -191,14 +191,14 @@ describe('a program', () => {
     expect(await pool.call(program, 'echo', 3)).toBe(3)
   })
 
-  it('has as much memory as it says', async () => {
+  it('has the memory that it declares', async () => {
     const { pool } = poolOf()
     const heapOf = async (program: Program) => Number(await pool.call(program, 'heap', {}))
     const [own, usual] = [await heapOf({ ...programOf('p'), memoryMib: 64 }), await heapOf(programOf('q'))]
     expect(own).toBeLessThan(usual * 0.75)
   })
 
-  it('that takes too much is refused before it is sent', async () => {
+  it('with too large an input is rejected before it is sent', async () => {
     const { pool } = poolOf({ limits: { ...DEFAULT_LIMITS, lineBytes: 1_000 } })
     await expect(pool.call(programOf('p'), 'echo', 'x'.repeat(1_000))).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
@@ -207,7 +207,7 @@ describe('a program', () => {
 
 describe('the pool', () => {
   // Holds PROCPOOL-1, PROCPOOL-2
-  it('makes room by ending who is idle, and lets others wait when all are at work', async () => {
+  it('evicts idle processes for new ones, and queues calls when all are busy', async () => {
     const { pool, pass } = poolOf({ processes: 2 })
     await pool.call(programOf('p'), 'echo', 1)
     pass(1)
@@ -227,7 +227,7 @@ describe('the pool', () => {
     expect(await Promise.all(held)).toEqual(['held', 'held'])
   })
 
-  it('lets those who wait have each place that becomes free', async () => {
+  it('assigns each free slot to a queued call', async () => {
     const { pool } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 2 } })
     const busy = ['first', 'second'].map(() => {
       const stop = new AbortController()
@@ -242,7 +242,7 @@ describe('the pool', () => {
     await Promise.all(busy.map(({ answer }) => answer))
   })
 
-  it('starts a second process of a program when the first is behind, and not for many calls at once', async () => {
+  it('starts a second process of a program that falls behind, and not for many calls at once', async () => {
     const { pool, pass } = poolOf({ perProgram: 2 })
     const program = programOf('p')
     const held = [pool.call(program, 'hold', 0)]
@@ -258,7 +258,7 @@ describe('the pool', () => {
     await over
   })
 
-  it('assigns a process no more calls at once than it may have, however fast it is', async () => {
+  it('assigns a process no more concurrent calls than its limit, at any speed', async () => {
     const { pool } = poolOf({ limits: { ...DEFAULT_LIMITS, calls: 2 } })
     const stops = [new AbortController(), new AbortController()]
     const busy = stops.map(({ signal }) => pool.call(programOf('p'), 'wait', {}, { signal }))
@@ -270,7 +270,7 @@ describe('the pool', () => {
     await Promise.all(busy)
   })
 
-  it('does not call for a caller that gave up while the call waited', async () => {
+  it('does not send a call whose caller gave up while it was queued', async () => {
     const { pool, lines } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 1 } })
     const [busy, gone] = [new AbortController(), new AbortController()]
     const first = pool.call(programOf('p'), 'wait', {}, { signal: busy.signal })
@@ -284,7 +284,7 @@ describe('the pool', () => {
   })
 
   // Holds PROCPOOL-1
-  it('assigns an owner half of the processes, as long as they are at work', async () => {
+  it('assigns an owner at most half of the processes while all are busy', async () => {
     const { pool, pass } = poolOf({ processes: 4 })
     const held = ['p', 'q'].map((key) => pool.call(programOf(key), 'hold', 0))
     await until(() => pool.state('p').open + pool.state('q').open === 2)
@@ -300,7 +300,7 @@ describe('the pool', () => {
   })
 
   // Holds PROCPOOL-3
-  it('holds back what crashes, for longer each time, and says why', async () => {
+  it('delays the restart of a crashing program, longer each time, and reports why', async () => {
     const { pool, pass } = poolOf({ idleMs: 1e9 })
     const program = programOf('p')
     await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it exited with code 7')
@@ -321,7 +321,7 @@ describe('the pool', () => {
     expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100 })
   })
 
-  it('says why a program did not start', async () => {
+  it('reports why a program did not start', async () => {
     const { pool } = poolOf()
     const started = pool.call(programOf('p', 'a', 'broken'), 'echo', 1)
     await expect(started).rejects.toThrow('it did not start: broken from the start')
@@ -339,7 +339,7 @@ describe('the pool', () => {
     expect(await pool.call(programOf('p'), 'echo', 2)).toBe(2)
   })
 
-  it('refuses everything once it is closed', async () => {
+  it('rejects everything once it is closed', async () => {
     const { pool } = poolOf()
     const held = pool.call(programOf('p'), 'hold', 1)
     const outcome = held.catch(messageOf)

@@ -1,4 +1,4 @@
-/** The proxy by which tools reach their registries, asked as they ask it. */
+/** Tests the proxy through which tools reach their registries, with the requests that they send. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, request, type Server } from 'node:http'
 import { createServer, type AddressInfo, type Server as SocketServer } from 'node:net'
@@ -24,7 +24,7 @@ beforeAll(async () => {
     answer.end(`${asked.method} ${asked.url} ${asked.headers['proxy-authorization'] ?? 'without credentials'}`)
   })
   echo = createServer((one) => one.pipe(one))
-  // the operator's own
+  // the operator's proxy
   upstream = createHttpServer()
   upstream.on('connect', ({ url, headers }, near) => {
     seen.push(`${url} ${headers['proxy-authorization']}`)
@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What comes back through a tunnel for one word, or the status without one. */
+/** Returns the response to one word through a tunnel, or the status if it is refused. */
 function tunnelled(place: string, socketPath = socket): Promise<string | number> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method: 'CONNECT', path: place })
@@ -84,7 +84,7 @@ function fetched(path: string, method = 'GET'): Promise<string> {
 }
 
 // Holds REGPROXY-1
-it('opens a tunnel to what is allowed, by host and port, and to nothing else', async () => {
+it('opens a tunnel to allowed hosts and ports only', async () => {
   expect(await tunnelled(`127.0.0.1:${portOf(echo)}`)).toBe('word')
   for (const place of [
     `localhost:${portOf(echo)}`,
@@ -100,7 +100,7 @@ it('opens a tunnel to what is allowed, by host and port, and to nothing else', a
 })
 
 // Holds REGPROXY-1
-it('passes plain requests on in the same way, without what is for the proxy', async () => {
+it('forwards plain requests to allowed hosts, without the headers for the proxy', async () => {
   const port = portOf(plain)
   expect(await fetched(`http://127.0.0.1:${port}/simple/?a=1`)).toBe('200 GET /simple/?a=1 without credentials')
   expect(await fetched(`http://127.0.0.1:${port}/x`, 'POST')).toBe('200 POST /x without credentials')
@@ -113,13 +113,13 @@ it('passes plain requests on in the same way, without what is for the proxy', as
     expect(await fetched(path), path).toMatch(/^403 .* is not an allowed registry of this host/)
 })
 
-it("goes by the operator's own proxy, with its credentials", async () => {
+it("forwards through the operator's own proxy, with its credentials", async () => {
   expect(await tunnelled('far.example:443', chained)).toBe('word')
   expect(seen).toEqual([`far.example:443 Basic ${Buffer.from('me:p@ss').toString('base64')}`])
   expect(await tunnelled('gone.example:443', chained)).toBe(502)
 })
 
-it('says so when what is allowed does not answer', async () => {
+it('reports an allowed host that does not respond', async () => {
   const port = portOf(plain)
   await new Promise((resolve) => plain.close(resolve))
   expect(await tunnelled(`127.0.0.1:${port}`)).toBe(502)

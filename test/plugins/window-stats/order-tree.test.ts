@@ -43,13 +43,13 @@ describe('an order tree', () => {
     [[4, 1, 3, 2], 0, 1],
     [[4, 1, 3, 2], 100, 4],
     [[1, 2, 3, 4, 5], 90, 4.6],
-  ])('of %j has the percentile %i: %d', (values, percent, value) => {
+  ])('of %j returns the percentile %i: %d', (values, percent, value) => {
     const tree = emptyTree()
     for (const one of values) insert(tree, one)
     expect(percentileOf(tree, percent)).toBeCloseTo(value, 12)
   })
 
-  it('stays shallow for numbers in order', () => {
+  it('stays shallow for numbers in ascending order', () => {
     const tree = emptyTree()
     for (let i = 0; i < 20_000; i++) insert(tree, i)
     const depth = (node: number): number =>

@@ -11,7 +11,7 @@ import {
 } from '../../../plugins/window/sliding-window.ts'
 import { deviation } from '../../../plugins/window/summary.ts'
 
-// JSON knows no -0
+// JSON cannot express -0
 const number = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0)
 
 describe('a sliding window', () => {
@@ -33,7 +33,7 @@ describe('a sliding window', () => {
     )
   })
 
-  it('does not drift: after a million numbers of very different sizes small ones count fully', () => {
+  it('does not drift: after a million numbers of very different sizes, small ones count fully', () => {
     const window = emptyWindow()
     for (let i = 0; i < 100_000; i++) {
       pushTo(window, i, i < 50_000 ? 1e15 : 0.1)
@@ -43,7 +43,7 @@ describe('a sliding window', () => {
     expect(deviation(summaryOf(window))).toBeCloseTo(0, 12)
   })
 
-  it('knows the time of its oldest number', () => {
+  it('returns the time of its oldest number', () => {
     const window = emptyWindow()
     expect(oldestAt(window)).toBeUndefined()
     expect(shiftFrom(window)).toBeUndefined()

@@ -37,7 +37,7 @@ function letGo(timed: TimedWindow, end: number, { samples, duration }: WindowRea
   return gone
 }
 
-/** The same over a list that is sorted and cut anew each time. */
+/** The same over a list that is sorted and filtered again each time. */
 class Rescan {
   list: { at: number; value: number }[] = []
   newest = Number.NEGATIVE_INFINITY
@@ -64,7 +64,7 @@ class Rescan {
   }
 }
 
-describe('a window over numbers with times of their own', () => {
+describe('a window over numbers with event times', () => {
   it('contains the same as a rescan in order of time, for numbers in any order, even after a restart', () => {
     fc.assert(
       fc.property(reach, steps, (given, all) => {
@@ -105,7 +105,7 @@ describe('a window over numbers with times of their own', () => {
     const timed = timedWindow()
     const minute: WindowReach = { samples: Infinity, duration: 60_000, lateness: Infinity }
     expect(endOf(timed, 5)).toBe(5)
-    // an hour behind the clock: that is how far behind its end stays
+    // an hour behind the clock: the end of the window keeps this distance
     takeAt(timed, 1_000, 3_601_000, 1, minute)
     takeAt(timed, 2_000, 3_605_000, 2, minute)
     expect(letGo(timed, endOf(timed, 3_605_000), minute)).toEqual([])
@@ -113,7 +113,7 @@ describe('a window over numbers with times of their own', () => {
     expect(letGo(timed, endOf(timed, 3_665_000), minute)).toEqual([1, 2])
   })
 
-  it('continues from a window whose numbers had the time at which they came', () => {
+  it('continues from a saved window that recorded arrival times', () => {
     const { window } = timedWindow()
     expect(timedWindow(window)).toEqual({ window, newest: null, came: 0, late: 0 })
   })

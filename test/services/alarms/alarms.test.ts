@@ -37,7 +37,7 @@ describe('raising an alarm', () => {
     expect(await alarms.api.get('a2')).toEqual({ ...answer.json<object>(), self: '/alarm/alarms/a2' })
   })
 
-  it('again counts the one that is open, and changes nothing else of it', async () => {
+  it('again increments the count of the open alarm, and changes nothing else', async () => {
     const first = await raise({ timestamp: '2009-01-01T00:00:00Z', assignee: 'user/1' })
     alarms.clock.now += 1000
     const second = await raise({ severity: 'minor', text: 'other', assignee: 'user/2', more: 1, status: 'CLEARED' })
@@ -53,7 +53,7 @@ describe('raising an alarm', () => {
         {
           id: 'a3',
           type: 'io.service.alarm.EventOccuredAgain',
-          text: 'Alarm event occured again',
+          text: 'Alarm event occurred again',
           timestamp: then,
         },
       ],
@@ -63,42 +63,42 @@ describe('raising an alarm', () => {
   it.each([
     ['another source', { source: { id: 'boiler-2' } }],
     ['another type', { type: 'COLD' }],
-    ['a key of its own', { dedupKey: 'k' }],
-  ])('with %s is another alarm', async (_what, more) => {
+    ['a deduplication key', { dedupKey: 'k' }],
+  ])('with %s creates another alarm', async (_what, more) => {
     const first = await raise()
     expect((await raise(more)).id).not.toBe(first.id)
   })
 
-  it('with the same deduplication key is a repeat, whatever its source and type', async () => {
+  it('with the same deduplication key is a repeat, for any source and type', async () => {
     await raise({ dedupKey: 'k' })
     expect(await raise({ dedupKey: 'k', type: 'COLD', source: { id: 'x' } })).toMatchObject({ count: 2, type: 'HEAT' })
   })
 
-  it('does not confuse names that only look alike when they are put together', async () => {
+  it('keeps source and type apart, even if their concatenations are equal', async () => {
     await raise({ source: { id: 'a' }, type: '","b' })
     expect(await raise({ source: { id: 'a","' }, type: 'b' })).toMatchObject({ count: 1 })
   })
 
-  it('after the last one was cleared is a new alarm', async () => {
+  it('after the last one was cleared creates a new alarm', async () => {
     const first = await raise()
     await alarms.api.update(first.id, { status: 'cleared' })
     expect(await raise()).toMatchObject({ count: 1, status: 'ACTIVE' })
     expect(await alarms.api.get(first.id)).toMatchObject({ count: 1, status: 'CLEARED' })
   })
 
-  it('after the last one was deleted is a new alarm', async () => {
+  it('after the last one was deleted creates a new alarm', async () => {
     const first = await raise()
     await raise()
     await alarms.api.remove(first.id)
     expect(await raise()).toMatchObject({ count: 1 })
   })
 
-  it('may be raised as cleared, and is not open then', async () => {
+  it('as cleared creates an alarm that is not open', async () => {
     expect(await raise({ status: 'CLEARED' })).toMatchObject({ status: 'CLEARED', count: 1 })
     expect(await raise()).toMatchObject({ status: 'ACTIVE', count: 1 })
   })
 
-  it('keeps what else is known of the source, and words in capitals', async () => {
+  it('keeps further fields of the source, and converts words to capitals', async () => {
     const alarm = await raise({ source: { id: 'r', floor: 3 }, severity: 'Critical', status: 'acknowledged' })
     expect(alarm).toMatchObject({
       source: { id: 'r', floor: 3 },
@@ -111,11 +111,11 @@ describe('raising an alarm', () => {
     [NOON - 5, NOON - 5],
     [String(NOON - 5), NOON - 5],
     ['2026-11-20T13:00:00+02:00', NOON - 3_600_000],
-  ])('takes the time %j', async (timestamp, expected) => {
+  ])('accepts the time %j', async (timestamp, expected) => {
     expect((await raise({ timestamp })).timestamp).toBe(new Date(expected).toISOString())
   })
 
-  it('names every problem at once', async () => {
+  it('reports all problems at once', async () => {
     const answer = await alarms.ask('POST', '/alarm/alarms', {
       text: 5,
       severity: 'bad',
@@ -162,7 +162,7 @@ function nested(depth: number): unknown {
 }
 
 describe('updating an alarm', () => {
-  it('notes what changed, severity before status', async () => {
+  it('records the changes, severity before status', async () => {
     const { id } = await raise()
     alarms.clock.now += 5
     const answer = await alarms.ask('PUT', `/alarm/alarms/${id}`, {
@@ -196,13 +196,13 @@ describe('updating an alarm', () => {
     })
   })
 
-  it('takes an alarm as it was read, with a change in it', async () => {
+  it('accepts an alarm as it was read, with a change', async () => {
     const alarm = await raise({ floor: 3, escalation: { after: 'PT1H', severity: 'CRITICAL' } })
     const changed = await alarms.ask('PUT', `/alarm/alarms/${alarm.id}`, { ...alarm, assignee: 'user/1' })
     expect([changed.statusCode, changed.json()]).toMatchObject([200, { assignee: 'user/1', revision: 2 }])
   })
 
-  it.each([[''], [null]])('with the assignee %j takes it away', async (assignee) => {
+  it.each([[''], [null]])('with the assignee %j removes the assignee', async (assignee) => {
     const { id } = await raise()
     await alarms.api.update(id, { assignee: 'user/1' })
     const alarm = await alarms.api.update(id, { assignee })
@@ -223,20 +223,20 @@ describe('updating an alarm', () => {
     ])
   })
 
-  it('without a difference leaves no record', async () => {
+  it('without a difference adds no record to the history', async () => {
     const before = await raise()
     alarms.clock.now += 5
     expect(await alarms.api.update(before.id, { status: 'active', severity: 'MAJOR', assignee: '' })).toEqual(before)
   })
 
-  it('may make an acknowledged alarm active again', async () => {
+  it('can reactivate an acknowledged alarm', async () => {
     const { id } = await raise()
     await alarms.api.update(id, { status: 'ACKNOWLEDGED' })
     const alarm = await alarms.api.update(id, { status: 'ACTIVE' })
     expect([alarm.status, typesOf(alarm)]).toEqual(['ACTIVE', ['AlarmRaised', 'AlarmUpdated', 'AlarmUpdated']])
   })
 
-  it('never reaches an alarm that is cleared', async () => {
+  it('is rejected once the alarm is cleared', async () => {
     const { id } = await raise()
     const cleared = await alarms.api.update(id, { status: 'CLEARED' })
     for (const body of [{ status: 'ACTIVE' }, { status: 'CLEARED' }, { assignee: 'x' }]) {
@@ -260,7 +260,7 @@ describe('updating an alarm', () => {
 })
 
 describe('an alarm that does not exist', () => {
-  it('is also one that was deleted', async () => {
+  it('includes deleted alarms', async () => {
     const { id } = await raise()
     const deleted = await alarms.ask('DELETE', `/alarm/alarms/${id}`)
     expect([deleted.statusCode, deleted.body]).toEqual([204, ''])

@@ -29,7 +29,7 @@ async function run(body: object): Promise<Status> {
 }
 
 describe('a batch operation on alarms', () => {
-  it('is accepted, and reports by its address how it went', async () => {
+  it('is accepted, and reports its progress at its address', async () => {
     const [one = '', two = ''] = await raiseOn('a', 'b')
     const answer = await alarms.ask('POST', '/batch', {
       entity: 'alarm',
@@ -61,7 +61,7 @@ describe('a batch operation on alarms', () => {
     expect((await alarms.api.list({})).total).toBe(0)
   })
 
-  it('updates what filters select, and says of a cleared one that it is final', async () => {
+  it('updates the alarms that its filters select, and reports cleared ones as final', async () => {
     const [one = '', two = '', three = ''] = await raiseOn('a', 'b', 'c')
     await alarms.api.update(two, { status: 'CLEARED' })
     const { results } = await run({
@@ -85,7 +85,7 @@ describe('a batch operation on alarms', () => {
     [{ dateFrom: NOON, dateTo: NOON }, 2],
     [{ dateFrom: NOON + 1 }, 0],
     [{ assignee: 'nobody' }, 0],
-  ])('by %j reaches %i', async (query, expected) => {
+  ])('by %j selects %i alarms', async (query, expected) => {
     await raiseOn('a', 'b')
     const { results } = await run({ entity: 'alarm', action: 'delete', query })
     expect([Object.keys(results?.success ?? {}).length, results?.failure]).toEqual([expected, {}])
@@ -107,13 +107,13 @@ describe('a batch operation on alarms', () => {
       ],
     ],
     [{ entity: 'alarm', action: 'update', query: { status: 'ACTIVE' } }, ['/actionParameters <- is required']],
-  ])('%j is rejected', async (body, details) => {
+  ])('with %j is rejected', async (body, details) => {
     const answer = await alarms.ask('POST', '/batch', body)
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([400, details])
   })
 
   it.each(['delete', 'update'])(
-    '(%s) continues after a stop where it was, and counts what was done',
+    '(%s) resumes after a stop, and reports every alarm',
     async (action) => {
       const storage = openMemory()
       const first = await bench({ storage })
@@ -140,7 +140,7 @@ describe('a batch operation on alarms', () => {
     },
   )
 
-  it('is forgotten after a week', async () => {
+  it('is deleted after a week', async () => {
     await raiseOn('a')
     await run({ entity: 'alarm', action: 'delete', query: { type: 'HEAT' } })
     alarms.clock.now += 7 * 86_400_000 + 1

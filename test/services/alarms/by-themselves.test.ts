@@ -22,7 +22,7 @@ const changesOf = ({ history }: Alarm) =>
 const eventCount = async () => (await alarms.storage.tenant('acme').log(EVENT_LOG).bounds(PARTITION)).last
 
 describe('an alarm with autoClearAfter', () => {
-  it('is cleared that long after it was raised last', async () => {
+  it('is cleared that long after it was last raised', async () => {
     const { id } = await alarms.api.raise(alarmOf({ autoClearAfter: 'PT5M' }))
     await later(4 * MINUTE)
     await alarms.api.raise(alarmOf())
@@ -45,7 +45,7 @@ describe('an alarm with autoClearAfter', () => {
     expect(await alarms.api.get(id)).toMatchObject({ status: 'CLEARED' })
   })
 
-  it('is one of many that are cleared at once', async () => {
+  it('is cleared at once with many others', async () => {
     for (let i = 0; i < 450; i++) await alarms.api.raise(alarmOf({ source: { id: `r${i}` }, autoClearAfter: '1m' }))
     await later(MINUTE)
     expect(await alarms.api.list({ status: 'CLEARED', size: 1 })).toMatchObject({ total: 450 })
@@ -55,7 +55,7 @@ describe('an alarm with autoClearAfter', () => {
 describe('an alarm with an escalation', () => {
   const escalation = { after: 'PT10M', severity: 'critical' }
 
-  it('becomes that severe once, unless it is acknowledged', async () => {
+  it('is escalated once, unless it is acknowledged', async () => {
     const { id } = await alarms.api.raise(alarmOf({ escalation }))
     await later(10 * MINUTE - 1)
     expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
@@ -67,7 +67,7 @@ describe('an alarm with an escalation', () => {
     expect(await alarms.api.get(id)).toMatchObject({ severity: 'MINOR' })
   })
 
-  it('stays as it is once acknowledged, even if it becomes active again', async () => {
+  it('is not escalated once acknowledged, even if it becomes active again', async () => {
     const { id } = await alarms.api.raise(alarmOf({ escalation }))
     await alarms.api.update(id, { status: 'ACKNOWLEDGED' })
     await alarms.api.update(id, { status: 'ACTIVE' })
@@ -75,7 +75,7 @@ describe('an alarm with an escalation', () => {
     expect(await alarms.api.get(id)).toMatchObject({ severity: 'MAJOR' })
   })
 
-  it('to what it is already leaves no record', async () => {
+  it('to its current severity adds no record', async () => {
     const { id } = await alarms.api.raise(alarmOf({ escalation: { after: 'PT1M', severity: 'MAJOR' } }))
     await later(DAY)
     expect((await alarms.api.get(id)).history).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('an alarm with an escalation', () => {
 })
 
 describe('an alarm that is snoozed', () => {
-  it('counts repeats without notifications, until then', async () => {
+  it('counts repeats without notifications until the snooze ends', async () => {
     const { id } = await alarms.api.raise(alarmOf({ snoozeUntil: NOON + MINUTE }))
     await alarms.api.raise(alarmOf())
     expect(await alarms.api.get(id)).toMatchObject({ count: 2, snoozeUntil: new Date(NOON + MINUTE).toISOString() })
@@ -95,7 +95,7 @@ describe('an alarm that is snoozed', () => {
     expect(awake).not.toHaveProperty('snoozeUntil')
   })
 
-  it('by an update reports it, and is woken by null', async () => {
+  it('by an update reports it, and null ends the snooze', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     const until = new Date(NOON + MINUTE).toISOString()
     await alarms.api.update(id, { snoozeUntil: NOON + MINUTE })
@@ -109,7 +109,7 @@ describe('an alarm that is snoozed', () => {
   })
 })
 
-describe('an alarm of a year', () => {
+describe('an alarm that was not changed for a year', () => {
   it('is removed with all its data, without an event', async () => {
     const { id } = await alarms.api.raise(alarmOf(), {
       cause: { task: 't', node: 'n', effect: 'e', hops: 1 },

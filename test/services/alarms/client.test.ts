@@ -21,7 +21,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
   })
   afterEach(() => alarms.close())
 
-  it('takes an alarm from its raising to its end', async () => {
+  it('follows an alarm from its raising to its deletion', async () => {
     const { id } = await api.raise(alarmOf({ task: 7 }))
     expect(await api.raise(alarmOf())).toMatchObject({ id, count: 2 })
     expect(await api.list({ task: 7, status: ['ACTIVE'], size: 5 })).toMatchObject({
@@ -40,13 +40,13 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     await expect(api.remove(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('returns the newest part of a long history alone where that is enough', async () => {
+  it('reads the newest part of a long history when that is enough', async () => {
     for (let i = 0; i < 40; i++) await api.raise(alarmOf(), { history: 'newest' })
     expect((await api.raise(alarmOf(), { history: 'newest' })).history).toHaveLength(9)
     expect((await api.raise(alarmOf())).history).toHaveLength(42)
   })
 
-  it('rejects in the same words', async () => {
+  it('rejects with the same texts as the service', async () => {
     const { id } = await api.raise(alarmOf({ status: 'CLEARED' }))
     await expect(api.update(id, { status: 'ACTIVE' })).rejects.toMatchObject({
       code: 'FINAL',
@@ -63,7 +63,7 @@ describe.each(WAYS)('the alarms service, %s', (way) => {
     })
   })
 
-  it('reports what happened since an event, and continues', async () => {
+  it('streams the events after a known event, and continues', async () => {
     const gone = new AbortController()
     await api.raise(alarmOf())
     await api.raise(alarmOf())

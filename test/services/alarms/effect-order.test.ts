@@ -35,35 +35,35 @@ async function open(): Promise<readonly string[]> {
   return found.map(({ id }) => id).toSorted()
 }
 
-describe('an effect that comes late', () => {
-  it('raises nothing after its task has cleared', async () => {
+describe('a late effect', () => {
+  it('raises nothing after a later clear by its task', async () => {
     await raise(by(1))
     await clear(by(3))
     await expect(raise(by(2))).rejects.toMatchObject(LATE)
     expect(await open()).toEqual([])
   })
 
-  it('raises nothing after a clear that had nothing to clear', async () => {
+  it('raises nothing after a later clear that found no alarm', async () => {
     expect(await clear(by(2))).toEqual([])
     await expect(raise(by(1))).rejects.toMatchObject(LATE)
     expect(await open()).toEqual([])
   })
 
-  it('clears nothing after its task has raised again', async () => {
+  it('clears nothing after a later raise by its task', async () => {
     await raise(by(1))
     await raise(by(3))
     await expect(clear(by(2))).rejects.toMatchObject(LATE)
     expect(await open()).toHaveLength(1)
   })
 
-  it('names which effect was there, and what it acted on', async () => {
+  it('names the later effect and its target', async () => {
     await clear(by(2))
     await expect(raise(by(1))).rejects.toThrow(
       'the effect task-1/1/1/0 arrived too late: task-1/1/2/0, a later effect of its task, was already applied to alarm:boiler-1/HEAT',
     )
   })
 
-  it('changes nothing by id, also when what came later changed nothing', async () => {
+  it('changes nothing by id, even if the later effect changed nothing', async () => {
     const { id } = await raise(by(1))
     await update(id, { severity: 'MAJOR' }, by(3))
     await expect(update(id, { severity: 'CRITICAL' }, by(2))).rejects.toMatchObject(LATE)
@@ -71,7 +71,7 @@ describe('an effect that comes late', () => {
     await expect(clear(by(2))).rejects.toMatchObject(LATE)
   })
 
-  it('is rejected after a restart as well', async () => {
+  it('is rejected after a restart too', async () => {
     await raise(by(1))
     await clear(by(3))
     await alarms.close()
@@ -80,36 +80,36 @@ describe('an effect that comes late', () => {
     expect(await open()).toEqual([])
   })
 
-  it('is rejected when alarms of its key are of other types', async () => {
+  it('is rejected for alarms with the same deduplication key and another type', async () => {
     await raise(by(2), { type: 'COLD', dedupKey: 'k' })
     await expect(raise(by(1), { type: 'HEAT', dedupKey: 'k' })).rejects.toMatchObject(LATE)
   })
 
-  it('is done when another task, another type or no task acted', async () => {
+  it('is applied when only other tasks, other types or users acted', async () => {
     await clear(by(9, { task: 'task-2' }))
     await clear(by(9), 'COLD')
     await alarms.api.raise(alarmOf())
     expect(await raise(by(1))).toMatchObject({ count: 2 })
   })
 
-  it('is done when its node is unordered', async () => {
+  it('is applied when its node is unordered', async () => {
     await raise(by(5))
     expect(await raise(by(4, { unordered: true }))).toMatchObject({ count: 2 })
   })
 
-  it('is reported in why without what its order is about', async () => {
+  it('is reported in `why` without its order', async () => {
     const { id } = await raise(by(1, { unordered: true }))
     expect((await alarms.api.why(id)).cause).toEqual(by(1))
   })
 })
 
-describe('what one task does, however late and in whichever of two services each of it lands', () => {
+describe('effects of one task, for any delays over two services', () => {
   const act = fc.constantFrom<'raise' | 'raiseKeyed' | 'clear'>('raise', 'raiseKeyed', 'clear')
   const acts = fc
     .array(fc.record({ act, isSecond: fc.boolean(), rank: fc.nat() }), { minLength: 1, maxLength: 12 })
     .map((all) => all.map((one, i) => ({ ...one, input: i + 1 })))
 
-  it('leaves alarms as the last of it wants them', async () => {
+  it('leave alarms in the state that the last effect requests', async () => {
     await fc.assert(
       fc.asyncProperty(acts, async (all) => {
         const both = openMemory()
@@ -137,8 +137,8 @@ describe('what one task does, however late and in whichever of two services each
   })
 })
 
-describe('clearing', () => {
-  it('takes what is open of the source and type, with keys of their own too', async () => {
+describe('a clear', () => {
+  it('clears all open alarms of the source and type, also those with deduplication keys', async () => {
     const ids = [
       await raise(by(1)),
       await raise(by(2), { dedupKey: 'k1' }),
@@ -151,7 +151,7 @@ describe('clearing', () => {
     expect(await open()).toEqual(others.map(({ id }) => id).toSorted())
   })
 
-  it('that comes again returns the same alarms, and leaves what was raised since', async () => {
+  it('that is repeated returns the same alarms, and leaves alarms that were raised since', async () => {
     const { id } = await raise(by(1))
     const { id: keyed } = await raise(by(2), { dedupKey: 'k' })
     await clear(by(3))
@@ -162,14 +162,14 @@ describe('clearing', () => {
     expect((await alarms.api.get(id)).history).toHaveLength(2)
   })
 
-  it('leaves an alarm of a key that the task raised again later', async () => {
+  it('leaves an alarm whose key the task raised again later', async () => {
     const { id } = await raise(by(1), { dedupKey: 'k' })
     await raise(by(5), { dedupKey: 'k', type: 'COLD' })
     expect(await clear(by(4))).toEqual([])
     expect(await open()).toEqual([id])
   })
 
-  it('and raising at once come one before the other: what is open was raised after, in one commit each', async () => {
+  it('is serialized with simultaneous raises: an open alarm was raised after it', async () => {
     for (let round = 0; round < 20; round++) {
       await raise(by(round * 10 + 1))
       const asked = [
@@ -185,7 +185,7 @@ describe('clearing', () => {
     }
   })
 
-  it('is rejected when seventeen rules in a row led to it', async () => {
+  it('is rejected after a chain of seventeen rules', async () => {
     await raise(by(1))
     await expect(clear(by(2, { hops: 17 }))).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect(await open()).toHaveLength(1)
@@ -196,7 +196,7 @@ describe('the check of an alarm before it is raised', () => {
   const check = (body: object): readonly (readonly [string, string])[] =>
     alarms.service.check(body).map(({ path, message }) => [path, message])
 
-  it('finds what a raise would reject, and misses nothing that is not known yet', () => {
+  it('reports what a raise would reject, and accepts missing fields', () => {
     expect(check({})).toEqual([])
     expect(check({ type: 'HEAT', escalation: { after: 'PT1H', severity: 'CRITICAL' }, floor: 2 })).toEqual([])
     expect(check({ escalation: { after: 'soon', severity: 'WORST' } })).toEqual([

@@ -80,7 +80,7 @@ const eventsOf = (id: string, source = 'boiler-1') => {
 }
 
 describe('the stream of alarm events', () => {
-  it('is JSON line by line, of what happens from now on', async () => {
+  it('is one JSON event per line, from now on', async () => {
     await threeEvents('before')
     const answer = await open()
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
@@ -91,7 +91,7 @@ describe('the stream of alarm events', () => {
     expect(await first).toEqual(eventsOf(id))
   })
 
-  it('is server-sent events for those who accept them, and continues after the last one that came', async () => {
+  it('is server-sent events for clients that accept them, and resumes after their last event', async () => {
     const events = serverEvents(await open({ accept: 'text/event-stream' }))
     const first = take(events, 3)
     await streaming(1)
@@ -109,7 +109,7 @@ describe('the stream of alarm events', () => {
     expect(ids).toEqual([1, 2, 3, 3, 4, 5, 6])
   })
 
-  it('continues without a hole when events come while it catches up', async () => {
+  it('resumes without a gap when events arrive while it catches up', async () => {
     for (let i = 0; i < 2500; i++) await alarms.api.raise(alarmOf(), { history: 'newest' })
     const stream = alarms.api.events({ signal: gone.signal, after: '0' })[Symbol.asyncIterator]()
     const early = await take(stream, 10)
@@ -118,7 +118,7 @@ describe('the stream of alarm events', () => {
     expect(ids).toEqual(Array.from({ length: 3000 }, (_, i) => i + 1))
   })
 
-  it('begins now for an id that no event has had yet', async () => {
+  it('begins now for the id of an event that does not exist yet', async () => {
     const stream = alarms.api.events({ signal: gone.signal, after: '99' })[Symbol.asyncIterator]()
     const next = stream.next()
     await streaming(1)
@@ -126,12 +126,12 @@ describe('the stream of alarm events', () => {
     expect(await next).toMatchObject({ value: { id: '1' } })
   })
 
-  it('rejects what is not an id', async () => {
+  it('rejects a malformed id', async () => {
     const stream = alarms.api.events({ signal: gone.signal, after: 'x' })[Symbol.asyncIterator]()
     await expect(stream.next()).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('does not report updates without a difference, or deletions', async () => {
+  it('omits updates without a difference, and deletions', async () => {
     const stream = alarms.api.events({ signal: gone.signal })[Symbol.asyncIterator]()
     const next = stream.next()
     await streaming(1)
@@ -152,7 +152,7 @@ describe('the stream of alarm events', () => {
     expect(await whole).toEqual([])
   })
 
-  it('also reports writes of another process, in the order of the log', async () => {
+  it('includes writes of another process, in the order of the log', async () => {
     const storage = openMemory()
     const [here, there] = [await bench({ storage }), await bench({ storage, ids: 'b' })]
     const stream = here.api.events({ signal: gone.signal })[Symbol.asyncIterator]()
@@ -169,7 +169,7 @@ describe('the stream of alarm events', () => {
     await there.close()
   })
 
-  it('keeps the newest ten thousand for those who return', async () => {
+  it('keeps the newest ten thousand events for returning readers', async () => {
     const log = alarms.storage.tenant('acme').log(EVENT_LOG)
     const { id } = await alarms.api.raise(alarmOf())
     const [entry] = await log.read(PARTITION, 0)

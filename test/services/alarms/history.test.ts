@@ -21,7 +21,7 @@ async function repeat(times: number): Promise<void> {
 }
 
 describe('the history of an alarm', () => {
-  it('has the raising and the newest thousand of however many repeats, in order', async () => {
+  it('contains the raising and the newest thousand repeats, in order', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     let done = 0
     for (const repeats of [0, 1, 31, 32, 33, 63, 64, 65, 999, 1000, 1001, 1031, 1032, 1033, 1100]) {
@@ -35,7 +35,7 @@ describe('the history of an alarm', () => {
     }
   })
 
-  it('keeps every update, at its place among the repeats', async () => {
+  it('keeps every update, at its position among the repeats', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     const expected = [0]
     for (let i = 0; i < 70; i++) {
@@ -56,7 +56,7 @@ describe('the history of an alarm', () => {
     expect(timesOf(alarm)).toEqual(expected.filter((time) => !gone.has(time)))
   })
 
-  it('goes with the alarm', async () => {
+  it('is deleted with the alarm', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     await repeat(100)
     for (let i = 0; i < 40; i++) await alarms.api.update(id, { assignee: `user/${i}` })

@@ -75,8 +75,8 @@ function opened(alarms: readonly Alarm[]): readonly string[] {
 }
 
 // Holds ALARM-1 to ALARM-3
-describe('alarms, whatever happens at once', () => {
-  it('are open at most once per source and type, count every creation, and are as their histories and events say', async () => {
+describe('alarms, under any concurrent changes', () => {
+  it('are open at most once per source and type, count every creation, and match their histories and events', async () => {
     await fc.assert(
       fc.asyncProperty(rounds, async (all) => {
         const storage = openMemory()
@@ -107,7 +107,7 @@ describe('alarms, whatever happens at once', () => {
     )
   })
 
-  it('raised a thousand times at once by two services are one alarm', async () => {
+  it('raised a thousand times concurrently by two services are one alarm', async () => {
     const storage = openMemory()
     const [one, two] = [await bench({ storage }), await bench({ storage, ids: 'b' })]
     const raised = await Promise.all(

@@ -64,11 +64,11 @@ describe('a listing of alarms', () => {
     [{ size: 2 }, ['four', 'two']],
     [{ size: 2, page: 2 }, ['three', 'one']],
     [{ size: 2, page: 9 }, []],
-  ])('for %j has %j', async (query, expected) => {
+  ])('for %j returns %j', async (query, expected) => {
     expect(await found(query)).toEqual(expected)
   })
 
-  it('leads from page to page and keeps its filters', async () => {
+  it('links its pages and keeps its filters', async () => {
     const seen: string[] = []
     let url: string | undefined = '/alarm/alarms?source=r1&source=r2&size=1'
     for (const [self, previous] of [
@@ -91,7 +91,7 @@ describe('a listing of alarms', () => {
     expect([url, seen]).toEqual([undefined, ['two', 'three', 'one']])
   })
 
-  it('beyond the end is empty and leads back', async () => {
+  it('beyond the last page is empty and links back', async () => {
     const body: Listed = (await alarms.ask('GET', '/alarm/alarms?page=7&size=3')).json()
     expect(body).toEqual({
       self: 'http://localhost:80/alarm/alarms?page=7&size=3',
@@ -101,7 +101,7 @@ describe('a listing of alarms', () => {
     })
   })
 
-  it('has histories unless it is asked to leave them out', async () => {
+  it('contains histories unless the request excludes them', async () => {
     const [one] = (await alarms.api.list({ source: 'r1' })).alarms
     expect(one?.history).toHaveLength(2)
     const [brief] = (await alarms.api.list({ source: 'r1', history: false })).alarms
@@ -111,14 +111,14 @@ describe('a listing of alarms', () => {
   it.each([
     ['statsu=ACTIVE', '299 - "statsu is not a parameter; did you mean status?"'],
     ['statsu.of=1&zone=1', undefined],
-  ])('names in a warning what is nearly a parameter: %s', async (query, warning) => {
+  ])('warns of misspelt parameters: %s', async (query, warning) => {
     const { statusCode, headers } = await alarms.ask('GET', `/alarm/alarms?${query}`)
     expect([statusCode, headers['warning']]).toEqual([200, warning])
   })
 })
 
 describe('additional properties', () => {
-  it('are found by long names and values too', async () => {
+  it('are searchable by long names and long values', async () => {
     const long = 'z'.repeat(5000)
     await alarms.api.raise(alarmOf({ text: 'long', [`k${long}`]: long }))
     expect(await found({ [`k${long}`]: long })).toEqual(['long'])

@@ -59,7 +59,7 @@ function started(): Promise<Bench> {
 }
 
 describe('an effect of a rule', () => {
-  it('that comes twice counts once', async () => {
+  it('that is repeated counts once', async () => {
     const first = await alarms.api.raise(alarmOf(), { cause })
     expect(await alarms.api.raise(alarmOf(), { cause })).toEqual(first)
     expect(await alarms.api.raise(alarmOf(), { cause: { ...cause, effect: 'task-1/1/2/0' } })).toMatchObject({
@@ -68,7 +68,7 @@ describe('an effect of a rule', () => {
     expect(await alarms.api.raise(alarmOf(), { cause })).toMatchObject({ count: 2 })
   })
 
-  it('that was one of a hundred at once counts once when they all come again', async () => {
+  it('that was one of a hundred concurrent ones counts once when all are repeated', async () => {
     const all = () => {
       const effects = Array.from({ length: 100 }, (_, i) => `task-1/1/${i}/0`)
       return Promise.all(effects.map((effect) => alarms.api.raise(alarmOf(), { cause: { ...cause, effect } })))
@@ -78,21 +78,21 @@ describe('an effect of a rule', () => {
     expect(await alarms.api.list({})).toMatchObject({ total: 1, alarms: [{ count: 100 }] })
   })
 
-  it('that comes again after its alarm was cleared does not raise another', async () => {
+  it('that is repeated after its alarm was cleared does not raise another alarm', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause })
     await alarms.api.update(id, { status: 'CLEARED' })
     expect(await alarms.api.raise(alarmOf(), { cause })).toMatchObject({ id, status: 'CLEARED' })
     expect((await alarms.api.list({})).total).toBe(1)
   })
 
-  it('that changed an alarm does not change it back when it comes again', async () => {
+  it('that changed an alarm does not revert later changes when it is repeated', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     await alarms.api.update(id, { status: 'ACKNOWLEDGED' }, { cause })
     await alarms.api.update(id, { status: 'ACTIVE' })
     expect(await alarms.api.update(id, { status: 'ACKNOWLEDGED' }, { cause })).toMatchObject({ status: 'ACTIVE' })
   })
 
-  it('is rejected and reported when seventeen rules in a row led to it', async () => {
+  it('is rejected and reported after a chain of seventeen rules', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 16 } })
     const round = { cause: { ...cause, effect: 'other', hops: 17 } }
     const text = '17 rules in a row triggered each other, more than 16, the last one at node alarm of task task-1'
@@ -104,8 +104,8 @@ describe('an effect of a rule', () => {
   })
 })
 
-describe('why an alarm was raised', () => {
-  it('is what the rules said at that time, asked once', async () => {
+describe('the cause of an alarm', () => {
+  it('is the explanation of the rules at that time, requested once', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause })
     await alarms.api.raise(alarmOf(), { cause: { ...cause, effect: 'later' } })
     const answer = await alarms.ask('GET', `/alarm/alarms/${id}/why`)
@@ -118,7 +118,7 @@ describe('why an alarm was raised', () => {
     expect(asked).toEqual([cause])
   })
 
-  it('is the task and the node alone when the rules do not know any more', async () => {
+  it('is only the task and the node when the rules have no explanation any more', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'forgotten' } })
     expect(await alarms.api.why(id)).toMatchObject({ cause: { node: 'forgotten' }, explanation: null })
     expect(alarms.log).toEqual(['the explanation of an alarm by task task-1 could not be read: Task not found'])
@@ -127,19 +127,19 @@ describe('why an alarm was raised', () => {
   it.each([
     ['while the store is unavailable', 'away', 'UNAVAILABLE'],
     ['when the rules have stopped', 'stopped', 'CLOSED'],
-  ])('is waited for %s: the effect comes again', async (_when, node, code) => {
+  ])('is required %s: the effect is rejected and will be repeated', async (_when, node, code) => {
     await expect(alarms.api.raise(alarmOf(), { cause: { ...cause, node } })).rejects.toMatchObject({ code })
     expect((await alarms.api.list({})).total).toBe(0)
   })
 
-  it('has no cause when no rule raised it', async () => {
+  it('is null when no rule raised the alarm', async () => {
     const { id } = await alarms.api.raise(alarmOf())
     expect(await alarms.api.why(id)).toEqual({ alarm: id, raisedBy: 'tester', cause: null, explanation: null })
   })
 })
 
 describe('the engine', () => {
-  it('receives every event in its order, with the rules that led to it', async () => {
+  it('receives every event in order, with the number of rules in its chain', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 3 } })
     await alarms.api.raise(alarmOf())
     await alarms.api.update(id, { status: 'CLEARED' }, { cause: { ...cause, effect: 'x', hops: 7 } })
@@ -151,7 +151,7 @@ describe('the engine', () => {
     ])
   })
 
-  it('receives after a restart what it had not received, and nothing twice', async () => {
+  it('receives after a restart the events that it missed, and none twice', async () => {
     await alarms.api.raise(alarmOf({ source: { id: 'heard' } }))
     await alarms.service.idle()
     await alarms.service.stop()
@@ -164,7 +164,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['heard', 'missed'])
   })
 
-  it('receives again what it could not take', async () => {
+  it('receives an event again after it rejected it for lack of room', async () => {
     engine.failures = [new AppError('TOO_LARGE', 'full'), new AppError('CLOSED', 'closed')]
     await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
     await alarms.service.idle()
@@ -174,7 +174,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two'])
   })
 
-  it('is notified of nothing that came behind what it rejected before it takes that, also when it dies in between', async () => {
+  it('receives no event after a rejected one until that one is accepted, even after a crash', async () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     const full = (): Error => new AppError('TOO_LARGE', 'full')
@@ -190,7 +190,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'two', 'three', 'four'])
   })
 
-  it('receives what comes behind an invalid one once, in its order', async () => {
+  it('receives the events after an invalid one once, in order', async () => {
     await alarms.service.stop()
     for (const id of ['one', 'two', 'three', 'four']) await alarms.api.raise(alarmOf({ source: { id } }))
     engine.failing = (source) => (source === 'two' ? new AppError('VALIDATION', 'no such thing') : undefined)
@@ -200,7 +200,7 @@ describe('the engine', () => {
     expect(engine.heard.map(({ source }) => source)).toEqual(['one', 'three', 'four'])
   })
 
-  it('does not receive again what it calls invalid', async () => {
+  it('does not receive an event again that it rejected as invalid', async () => {
     engine.failures = [new AppError('VALIDATION', 'no such thing')]
     await alarms.api.raise(alarmOf({ source: { id: 'one' } }))
     await alarms.api.raise(alarmOf({ source: { id: 'two' } }))

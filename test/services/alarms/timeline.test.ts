@@ -55,7 +55,7 @@ describe('a timeline', () => {
     ] satisfies readonly TimelineItem[])
   })
 
-  it('ends and begins where it is asked to, whatever page and size say', async () => {
+  it('covers the requested period, regardless of page and size', async () => {
     for (let i = 0; i < 5; i++) {
       await alarms.api.raise(alarmOf())
       alarms.clock.now++
@@ -65,7 +65,7 @@ describe('a timeline', () => {
     expect(answer.json<TimelineItem[]>().map(({ timestamp }) => timestamp - NOON)).toEqual([1, 2, 3])
   })
 
-  it('reports alarms in turn', async () => {
+  it('merges the alarms of several sources by time', async () => {
     await alarms.api.raise(alarmOf({ source: { id: 'a' } }))
     alarms.clock.now++
     await alarms.api.raise(alarmOf({ source: { id: 'b' } }))
@@ -76,7 +76,7 @@ describe('a timeline', () => {
     expect(await alarms.api.timeline({ source: ['a', 'b'], type: 'COLD' })).toEqual([])
   })
 
-  it('is of at least one source', async () => {
+  it('requires a source', async () => {
     const answer = await alarms.ask('GET', '/alarm/alarms?type=HEAT', undefined, asked)
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([
       400,
@@ -93,7 +93,7 @@ const change = fc.record(
 
 // Holds ALARM-2
 describe('a history', () => {
-  it('played again ends at the present, and states what every update left', async () => {
+  it('replays to the present state, with the state after each update', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(change), { maxLength: 30 }), async (steps) => {
         const one = await bench()

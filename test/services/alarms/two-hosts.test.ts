@@ -28,7 +28,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     await server.stop()
   })
 
-  it('raised by both at once are open once per source, count all of it, and play again to their present state', async () => {
+  it('raised by both at once are open once per source, count all raises, and replay to their present state', async () => {
     const raised = hosts.flatMap(({ api }) =>
       Array.from({ length: TIMES }, (_, i) =>
         api.raise(alarmOf({ source: { id: `r${i % SOURCES}` } }), { history: 'newest' }),
@@ -59,7 +59,7 @@ describeWithPostgres('alarms of two hosts on one database', (start) => {
     expect((await two.api.get(id)).history).toHaveLength(2)
   })
 
-  it('are reported to the readers of both, without a hole, in the order of the log', async () => {
+  it('are reported to the readers of both, without a gap, in the order of the log', async () => {
     const [one, two] = hosts
     if (!one || !two) throw new Error('the hosts did not open')
     const gone = new AbortController()

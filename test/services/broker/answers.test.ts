@@ -15,7 +15,7 @@ describe('a post over HTTP', () => {
   ]
   it.each<[string, string, unknown, string, unknown]>([
     ['an object', '/resources/a/events', { x: 1 }, one, { x: 1, ...t }],
-    ['an object, at its old place', '/resources/a', { x: 1 }, one, { x: 1, ...t }],
+    ['an object, at its old path', '/resources/a', { x: 1 }, one, { x: 1, ...t }],
     ['an object to all', '/messages', two[0], one, { ...two[0], ...t }],
     ['an array of one', '/resources/a/events', [{ x: 1 }], 'Batch uploaded 1 messages for resource a', {}],
     ['an array', '/resources/a/events', [{ x: 1 }, { x: 2 }], 'Batch uploaded 2 messages for resource a', {}],

@@ -15,8 +15,8 @@ const isLeft = (conversions: Conversions, payload: readonly number[]): boolean =
   }
 }
 
-describe('a conversion that is done at once', () => {
-  it('leaves the next ones of its template to other threads after one that took more, then tries again', () => {
+describe('a conversion on the main thread', () => {
+  it('moves to worker threads after its template took too long once, and is tried again later', () => {
     const conversions = new Conversions(() => 0)
     expect(isLeft(conversions, SMALL)).toBe(false)
     expect(isLeft(conversions, LARGE)).toBe(true)

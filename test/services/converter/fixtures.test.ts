@@ -58,12 +58,12 @@ const WANTED: Readonly<Record<string, object>> = {
 }
 
 describe('the converters that come with the package', () => {
-  it('are all tested', () => {
+  it('all have tests', () => {
     const names = readdirSync(FOLDER).filter((file) => file.endsWith('.vm'))
     expect(names.map((file) => file.replace('.vm', '')).toSorted()).toEqual(Object.keys(WANTED).toSorted())
   })
 
-  it.each(['1.7', '2.4'] as const)('make messages of their payloads, as Velocity %s would', (compat) => {
+  it.each(['1.7', '2.4'] as const)('convert their payloads to the messages of Velocity %s', (compat) => {
     for (const [name, wanted] of Object.entries(WANTED)) {
       const payload: unknown = JSON.parse(read(`${name}.payload.json`))
       const converted = new Conversions(() => 0).convert({ template: read(`${name}.vm`), compat }, { payload })
@@ -71,7 +71,7 @@ describe('the converters that come with the package', () => {
     }
   })
 
-  it('take what the codec of a LoRaWAN server has decoded', () => {
+  it('accept payloads decoded by a LoRaWAN server', () => {
     const payload = JSON.parse(read('lorawan-uplink.payload.json')) as object
     const decoded = { ...payload, object: { temperature: 19.5, co2: 640 } }
     const { metrics } = new Conversions(() => 0).convert({ template: read('lorawan-uplink.vm') }, { payload: decoded })

@@ -19,7 +19,7 @@ describe('converters', () => {
     expect(await other.service.take(caller, 'gw/1/up', Buffer.from('{}'))).toBe(false)
   })
 
-  it('with a template that cannot be read are rejected with the place', async () => {
+  it('with an invalid template are rejected with its position', async () => {
     const refusal = await refusalOf(testConverter().api.put('gw', { type: 'velocity', template: 'a\n#if($x\nb' }))
     expect(refusal.code).toBe('TEMPLATE')
     expect(refusal.issues[0]?.details).toMatchObject({ line: 3, column: 1 })
@@ -27,8 +27,8 @@ describe('converters', () => {
   })
 })
 
-describe('what a template makes', () => {
-  it('is forwarded in one post, and in one change of each resource', async () => {
+describe('the output of a template', () => {
+  it('is forwarded in one post, and in one change per resource', async () => {
     const { api, posted, patched } = testConverter()
     const template = `{"metrics":[{"resource":"a","t":1},{"resource":"b","t":2}],
       "metadata":[{"resource":"a","room":"K1"},{"resource":"b","room":"K2"},{"resource":"a","floor":-1}]}`
@@ -45,17 +45,17 @@ describe('what a template makes', () => {
     ['no JSON', 'hello', 'not JSON', 'hello'],
     ['a list', '[]', 'Object value expected', '[]'],
     ['no metrics', '{}', '/metrics <- is required', '{}'],
-    ['metrics that are none', '{"metrics":{}}', '/metrics <- Array value expected', '{"metrics":{}}'],
+    ['invalid metrics', '{"metrics":{}}', '/metrics <- Array value expected', '{"metrics":{}}'],
     [
-      'metadata that is none',
+      'invalid metadata',
       '{"metrics":[],"metadata":{}}',
       '/metadata <- Array value expected',
       '{"metrics":[],"metadata":{}}',
     ],
     ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource <- is required', '{"metrics":[{"t":1}]}'],
-    ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
+    ['an entry other than an object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
     ['keys that reach a prototype', '{"metrics":[],"__proto__":{}}', 'not allowed', '{"metrics":[],"__proto__":{}}'],
-  ])('is rejected with its text when it is %s', async (_what, template, message, rendered) => {
+  ])('that is %s is rejected with its text', async (_what, template, message, rendered) => {
     const { api } = testConverter()
     await api.put('gw', { type: 'velocity', template })
     const refusal = await refusalOf(api.convert('gw', {}))
@@ -76,7 +76,7 @@ describe('what a template makes', () => {
     ['an index out of range', '#set($l = [1])$l.get(5)'],
     ['a list that changes in its loop', '#set($l = [1])#foreach($i in $l)#set($ok = $l.add($i))#end'],
     ['a file', '#include("/etc/passwd")'],
-  ])('ends within its limits, or fails with the place: %s', async (_what, template) => {
+  ])('stays within its limits, or fails with the position: %s', async (_what, template) => {
     const { api } = testConverter()
     await api.put('gw', { type: 'velocity', template: `{}\n${template}` })
     const refusal = await refusalOf(api.convert('gw', {}))
@@ -91,7 +91,7 @@ describe('what a template makes', () => {
     ['a sum of one', '{"n":9007199254740993}', '#set($m = $payload.n + 2)$m', '9007199254740995'],
     ['a key of prototypes', '{"constructor":{"__proto__":3}}', '$payload.constructor.get("__proto__")', '3'],
     ['null that a call is given', '{}', '$util.renderValue(null)', 'null'],
-  ])('has %s of the payload', async (_what, payload, template, printed) => {
+  ])('contains %s of the payload', async (_what, payload, template, printed) => {
     const { api, service, posted } = testConverter()
     const text = `#set($text = "${template.replaceAll('"', '""')}"){"metrics":[{"resource":"a","text":$util.renderValue($text)}]}`
     const config = { type: 'velocity', template: text, mqtt: { topic: 'gw/+' } }
@@ -139,7 +139,7 @@ describe('a test of a converter', () => {
   })
 })
 
-describe('what is taken', () => {
+describe('a payload', () => {
   // Holds CONVERTER-1
   it('is forwarded under its key, or rejected with the reason', async () => {
     const { api, posted } = testConverter()
@@ -165,7 +165,7 @@ describe('what is taken', () => {
   })
 
   // Holds CONVERTER-2
-  it('is rejected once under one key, and another payload under it is rejected', async () => {
+  it('is rejected once per key, and another payload with that key is a conflict', async () => {
     const { api } = testConverter()
     await api.put('gw', VELOCITY)
     const first = await api.ingest('gw', {}, { idempotencyKey: 'k' })
@@ -187,7 +187,7 @@ describe('what is taken', () => {
     expect((await made.api.rejected.list('gw')).total).toBe(0)
   })
 
-  it('is rejected when the broker rejects it for its own sake', async () => {
+  it('is rejected when the broker rejects its content', async () => {
     const made = testConverter()
     await made.api.put('gw', VELOCITY)
     made.brokerFails = new AppError('VALIDATION', 'a text is too long')
@@ -196,7 +196,7 @@ describe('what is taken', () => {
   })
 
   // Holds CONVERTER-3
-  it('is rejected when too much is rejected, and nothing that was acknowledged goes', async () => {
+  it('is refused when the list of rejected payloads is full, and acknowledged ones stay', async () => {
     const { api } = testConverter()
     await api.put('gw', VELOCITY)
     for (let i = 0; i < MAX_REJECTED; i++) await api.ingest('gw', { i })
@@ -205,7 +205,7 @@ describe('what is taken', () => {
     expect((await api.rejected.list('gw')).total).toBe(MAX_REJECTED)
   })
 
-  it('is tried again when the converter is corrected, and abandoned on request', async () => {
+  it('is retried when the converter is corrected, and abandoned on request', async () => {
     const { api, posted } = testConverter()
     await api.put('gw', VELOCITY)
     const ids: string[] = []
@@ -226,7 +226,7 @@ describe('what is taken', () => {
     expect(await api.rejected.list('gw')).toEqual({ total: 0, values: [] })
   })
 
-  it('stays when its converter is deleted, for one of the same name', async () => {
+  it('stays rejected when its converter is deleted, for a new one of that name', async () => {
     const { api } = testConverter()
     await api.put('gw', VELOCITY)
     await api.ingest('gw', { t: 1 })
@@ -237,7 +237,7 @@ describe('what is taken', () => {
     expect((await api.rejected.retry('gw')).forwarded).toHaveLength(1)
   })
 
-  it('over MQTT goes to every converter whose topic it is, with what its wildcards stand for', async () => {
+  it('over MQTT goes to every converter with a matching topic filter, with the values of its wildcards', async () => {
     const made = testConverter()
     const { api, service, posted } = made
     const template = '{"metrics":[{"resource":"$topic[0]","parts":"$topic","t":$payload.t}]}'
@@ -259,7 +259,7 @@ describe('what is taken', () => {
     expect((await refusalOf(service.take(CALLER, 'gw/7/up', Buffer.from('{"t":1}')))).code).toBe('FORWARDING')
   })
 
-  it('over MQTT follows what another host has written, after a while', async () => {
+  it('over MQTT follows changes by another host, after a while', async () => {
     const made = testConverter()
     await made.service.take(CALLER, 'gw/7/up', Buffer.from('{}'))
     const records = made.storage

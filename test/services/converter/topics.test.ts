@@ -16,12 +16,12 @@ it.each([
   expect(wildcardsOf(filter, topic)).toEqual(wildcards)
 })
 
-it.each(['gw/+/up', 'a', 'a/b/#', 'a//b'])('%s is a filter', (filter) => {
+it.each(['gw/+/up', 'a', 'a/b/#', 'a//b'])('%s is a valid filter', (filter) => {
   expect(topicFault(filter)).toBeUndefined()
 })
 
 it.each(['', '#', '+/up', 'a/#/b', 'a/b#', 'messages', 'errors', 'resources/x', '$SYS/x', 'a\0'])(
-  '%j is none that a converter can have',
+  '%j is not a valid filter for a converter',
   (filter) => {
     expect(topicFault(filter)).toBeTypeOf('string')
   },

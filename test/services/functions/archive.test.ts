@@ -20,7 +20,7 @@ async function textsOf(archive: Uint8Array): Promise<Readonly<Record<string, str
 }
 
 describe('an archive', () => {
-  it('is read with folders, gzipped or not, and the later of two files counts', async () => {
+  it('is read with folders, compressed or not, and the later of two files wins', async () => {
     const entries = [
       { header: { name: './', size: 0, type: 'directory' as const } },
       fileOf('./plug.json', '{}'),
@@ -35,7 +35,7 @@ describe('an archive', () => {
     expect(await textsOf(gzipSync(tar))).toEqual(expected)
   })
 
-  it('comes back as it went', async () => {
+  it('survives a round trip', async () => {
     const path = fc.stringMatching(/^[a-z][a-z0-9._-]{0,20}(\/[a-z]{1,10}){0,3}$/)
     const assets = fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 2_000 })), { minLength: 1, maxLength: 10 })
     await fc.assert(
@@ -62,7 +62,7 @@ describe('an archive', () => {
     ['a hard link', { header: { name: 'x', size: 0, type: 'link', linkname: 'plug.json' } }],
     ['a device', { header: { name: 'x', size: 0, type: 'character-device' } }],
     ['a pipe', { header: { name: 'x', size: 0, type: 'fifo' } }],
-  ])('with %s is refused', async (_, entry) => {
+  ])('with %s is rejected', async (_, entry) => {
     const archive = await packTar([fileOf('plug.json'), entry])
     await expect(readArchive(archive)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
@@ -70,7 +70,7 @@ describe('an archive', () => {
   const tar = (): Promise<Uint8Array> => packTar([fileOf('a', 'x'.repeat(2_000))])
   it.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp, string?]>([
     ['without files', () => packTar([]), /has no files/],
-    ['that is none', () => new TextEncoder().encode('hello'.repeat(1_000)), /cannot be read/],
+    ['that is not an archive', () => new TextEncoder().encode('hello'.repeat(1_000)), /cannot be read/],
     ['that is cut off', async () => (await tar()).subarray(0, 1_000), /cannot be read/],
     [
       'with too many files',
@@ -98,7 +98,7 @@ describe('an archive', () => {
     ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /compressed with xz; send a tar/],
     ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /compressed with zstd; send a tar/],
     ['of zip', () => Buffer.from('PK\u0003\u0004'), /compressed with zip; send a tar/],
-  ])('%s is refused with what it is', async (_what, make, text, code = 'VALIDATION') => {
+  ])('%s is rejected, and the format is named', async (_what, make, text, code = 'VALIDATION') => {
     const message = expect.stringMatching(text) as string
     await expect(readArchive(await make())).rejects.toMatchObject({ code, message })
   })
@@ -113,6 +113,6 @@ it.each([
   ['a/', false],
   ['a ', false],
   ['pip.conf', false],
-])('the path %j can be one: %s', (path, isGood) => {
+])('the path %j is valid: %s', (path, isGood) => {
   expect(pathProblem(path) === undefined).toBe(isGood)
 })

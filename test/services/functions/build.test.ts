@@ -63,7 +63,7 @@ case "$*" in *--report*) echo '${report}' > .pip-report.json;; esac
 
 describe('a build', () => {
   // Holds FUNCBUILD-1
-  it('of equal assets is made once, and open to every user', async () => {
+  it('of equal assets runs once, and its folder is readable to every user', async () => {
     const builder = builderOf('once')
     const assets = assetsOf({ 'index.js': 'export {}', 'lib/a.js': '1' })
     const first = await built(builder, 'acme', NODE, assets)
@@ -77,7 +77,7 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-3
-  it('is another one for other assets, another runtime and another tenant', async () => {
+  it('differs for other assets, runtimes and tenants', async () => {
     const builder = builderOf('other')
     const assets = assetsOf({ 'index.js': '1', 'main.py': '1' })
     const digests = [
@@ -90,7 +90,7 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-1
-  it('that fails leaves nothing', async () => {
+  it('leaves nothing when it fails', async () => {
     const lock = {
       packages: {
         'node_modules/x': { version: '1.0.0', resolved: 'https://registry.npmjs.org/x/-/x-1.0.0.tgz', integrity: 'y' },
@@ -102,7 +102,7 @@ describe('a build', () => {
     expect(readdirSync(join(folder, 'failed'))).toEqual([])
   })
 
-  it('takes away what an end amid a build left, before it builds the first time', async () => {
+  it('removes drafts of interrupted builds before the first build', async () => {
     const draft = join(folder, 'left', '.draft-1')
     mkdirSync(draft, { recursive: true })
     const left = builderOf('left')
@@ -131,7 +131,7 @@ describe('a build', () => {
       { lockfileVersion: 1, packages: {}, dependencies: { x: { version: '1.0.0' } } },
     ],
     ['without packages', { lockfileVersion: 3 }],
-  ])('reads no lock %s, whose packages nothing vouches for', async (_, lock) => {
+  ])('rejects a lock %s, whose packages have no hashes', async (_, lock) => {
     const assets = assetsOf({ 'index.js': '', 'package.json': project, 'package-lock.json': lock })
     await expect(built(builderOf('old-lock'), 'acme', NODE, assets)).rejects.toThrow(
       'package-lock.json has version 1, or lacks "packages": write it with npm 7 or newer',
@@ -139,7 +139,7 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-2
-  it('hands pip what was checked, and lets no module of the assets stand for it', async () => {
+  it('passes only checked requirements to pip, and ignores modules of the assets', async () => {
     const builder = pipBuilder('pip')
     const lines = ['# x \\', '--index-url http://10.0.0.1/', 'six==1.16.0 ; python_version >= "3.8"  # for x', '']
     const assets = assetsOf({ 'main.py': '', 'pip.py': '', 'requirements.txt': lines.join('\n') })
@@ -149,7 +149,7 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-5
-  it('leaves a lock of what pip found for open versions, and a later one installs exactly that', async () => {
+  it('records a lock of the versions that pip found, and a later build installs exactly these', async () => {
     const open = ['joblib >= 1.2, != 1.3.*', 'starlette', 'uvicorn[standard]~=0.30 ; python_version >= "3.8"']
     const assets = assetsOf({ 'main.py': '', 'requirements.txt': open.join('\n') })
     const [first, again] = [pipBuilder('open'), pipBuilder('again')]
@@ -168,7 +168,7 @@ describe('a build', () => {
     expect(readFileSync(join(again.folderOf(digest), 'asked'), 'utf8')).toMatch(/ --require-hashes --no-deps /)
   })
 
-  it('may want exact versions', async () => {
+  it('can require exact versions', async () => {
     const wants = (text: string) => {
       const builder = new Builder({
         folder: join(folder, 'strict'),
@@ -181,7 +181,7 @@ describe('a build', () => {
     await expect(wants('six==1.16.0')).rejects.toThrow('is not installed on this host')
   })
 
-  it('does not list packages that the operator has for other programs', async () => {
+  it('does not log packages that the operator has for other programs', async () => {
     const bin = join(folder, 'listing')
     mkdirSync(bin)
     // replaces pip, which would list conflicts with the operator's other packages
@@ -215,9 +215,9 @@ describe('a build', () => {
       locked({ resolved: 'https://10.0.0.1/x.tgz', integrity: 'y' }),
       /does not come/,
     ],
-    ['with a package that nothing vouches for', NODE, locked({ resolved }), /has no integrity/],
-    ['with a package of the registry that nothing vouches for', NODE, locked({ version: '1.0.0' }), /has no integrity/],
-    ['with a place that is no text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
+    ['with a package without a hash', NODE, locked({ resolved }), /has no integrity/],
+    ['with a package of the registry without a hash', NODE, locked({ version: '1.0.0' }), /has no integrity/],
+    ['with an address other than text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
     [
       'with a lock that npm reads before the one that is checked',
       NODE,
@@ -232,7 +232,7 @@ describe('a build', () => {
       locked({ inBundle: true, resolved: 'http://10.0.0.1/x.tgz' }),
       /not come/,
     ],
-    ['with a part of itself that nothing vouches for', NODE, locked({ inBundle: true }), /has no integrity/],
+    ['with a bundled part without a hash', NODE, locked({ inBundle: true }), /has no integrity/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
     [
       'in Python with an option',
@@ -257,7 +257,7 @@ describe('a build', () => {
       /is not accepted/,
     ]),
     ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /is not accepted/],
-  ])('%s is refused', async (_, runtime, files, problem) => {
+  ])('%s is rejected', async (_, runtime, files, problem) => {
     const assets = assetsOf(files as Readonly<Record<string, unknown>>)
     await expect(built(builderOf('refused'), 'acme', runtime, assets)).rejects.toThrow(problem)
   })

@@ -57,7 +57,7 @@ async function tenantWith(record: FunctionRecord, uses: number) {
 const DEPRECATED = recordOf({ name: 'p', version: '1.0.0', deprecated: true })
 
 describe('a cleanup', () => {
-  it('ends a deprecated plug that nothing uses, and keeps its record', async () => {
+  it('undeploys a deprecated plug without uses, and keeps its record', async () => {
     const { run, added, stored } = await tenantWith(DEPRECATED, 0)
     const outcome = await run('cleanup')
     expect(added).toMatchObject([
@@ -68,14 +68,14 @@ describe('a cleanup', () => {
     expect(await stored()).toMatchObject({ status: 'undeployed', deprecated: true })
   })
 
-  it('looks again a day later while something uses it', async () => {
+  it('checks again a day later while the plug is in use', async () => {
     const { run, added, stored } = await tenantWith(DEPRECATED, 2)
     await run('cleanup')
     expect(added).toMatchObject([{ type: 'functions.cleanup', delay: 86_400_000 }])
     expect(await stored()).toMatchObject({ status: 'running' })
   })
 
-  it('that is carried out twice adds one job', async () => {
+  it('that runs twice adds one job', async () => {
     const { run, added } = await tenantWith(DEPRECATED, 0)
     expect(await run('cleanup')).toEqual(await run('cleanup'))
     expect(added).toHaveLength(1)
@@ -85,15 +85,15 @@ describe('a cleanup', () => {
     ['is not deprecated', { deprecated: false }],
     ['is undeployed', { status: 'undeployed' }],
     ['was made after it', { createdAt: 6_000 }],
-  ])('leaves alone what %s', async (_, change) => {
+  ])('ignores a plug that %s', async (_, change) => {
     const { run, added } = await tenantWith({ ...DEPRECATED, ...change }, 0)
     expect(await run('cleanup')).toEqual({ kind: 'completed', result: {} })
     expect(added).toEqual([])
   })
 })
 
-describe('a removal that comes late', () => {
-  it('takes away the version that it was about', async () => {
+describe('a delayed removal', () => {
+  it('removes its version', async () => {
     const { run, stored } = await tenantWith(DEPRECATED, 0)
     expect(await run('undeploy', { then: 'remove' })).toEqual({
       kind: 'completed',
@@ -102,14 +102,14 @@ describe('a removal that comes late', () => {
     expect(await stored()).toBeUndefined()
   })
 
-  it('leaves another one that has its name by now', async () => {
+  it('keeps another version that has the name meanwhile', async () => {
     const { run, stored } = await tenantWith({ ...DEPRECATED, createdAt: 6_000 }, 0)
     await run('undeploy', { then: 'remove' })
     expect(await stored()).toMatchObject({ createdAt: 6_000 })
   })
 })
 
-it('a batch is over with all that it waited for', async () => {
+it('a batch completes after all its jobs', async () => {
   const { run } = await tenantWith(DEPRECATED, 0)
   expect(await run('batch')).toEqual({ kind: 'completed', result: { jobCount: 2 } })
 })

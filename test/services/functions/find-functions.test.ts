@@ -40,9 +40,9 @@ const FLEET = [
 describe('a list', () => {
   it.each<[string, FunctionQuery, readonly string[]]>([
     ['has one of each name, with its draft', {}, ['a 1.0.0 d2.0.0', 'c 1.0.0 d1.1.0', 'D 1.0.0', 'e 1.0.0']],
-    ['links nothing when it is not asked to', { showRelated: 'none' }, ['a 1.0.0', 'c 1.0.0', 'D 1.0.0', 'e 1.0.0']],
+    ['has no links if so requested', { showRelated: 'none' }, ['a 1.0.0', 'c 1.0.0', 'D 1.0.0', 'e 1.0.0']],
     ['of exact versions', { nameVersion: ['a@2.0.0', 'c@1.0.0', 'x@1.0.0'] }, ['a 2.0.0', 'c 1.0.0']],
-    ['of who asks', { createdBy: '@me', updatedBy: 'anna', name: 'a' }, ['a 1.0.0']],
+    ['of the caller', { createdBy: '@me', updatedBy: 'anna', name: 'a' }, ['a 1.0.0']],
     ['of a time', { createdBefore: 1_000 }, []],
     ['of another time', { createdAfter: 999, updatedBefore: 1_001, name: 'a' }, ['a 1.0.0']],
     ['of a runtime', { runtime: ['plug-python3'] }, []],
@@ -56,7 +56,7 @@ describe('a list', () => {
     expect(await listed(FLEET, query)).toEqual(shown)
   })
 
-  it('is what one finds by looking at each in turn', async () => {
+  it('equals a filter over each record', async () => {
     const flag = fc.constantFrom(undefined, true, false)
     const part = fc.nat({ max: 2 })
     const record = fc

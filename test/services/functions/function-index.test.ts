@@ -36,7 +36,7 @@ async function make(store: FunctionStore, { name, version, deprecated, isGone }:
   else if (!isGone) await store.store.commit(store.putting(record, found?.version ?? 'absent'))
 }
 
-it('includes writes of any host, in order, once they were answered', async () => {
+it('includes writes of any host, in order, after they were acknowledged', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const storage = openMemory()
@@ -65,7 +65,7 @@ it('adds and removes tags', async () => {
   expect((await store.indexed()).tags.size).toBe(0)
 })
 
-it('reads everything again when the log was trimmed', async () => {
+it('reads everything again after the log was trimmed', async () => {
   const store = new FunctionStore(openMemory().tenant('t'))
   const reader = new FunctionStore(store.store)
   await store.store.commit(store.putting(recordOf({ name: 'a', version: '1.0.0' }), 'absent'))

@@ -36,7 +36,7 @@ async function toldAfter(ended: number, { children, ms }: { children: boolean; m
 }
 
 describe('the events of a job with children', () => {
-  it.each([0, 1, 2])('tell all begins and ends, in order, to one who joins after %i of 3 ended', async (ended) => {
+  it.each([0, 1, 2])('report all starts and ends, in order, to a reader who joins after %i of 3 ended', async (ended) => {
     for (const ms of [0, 40]) {
       const told = await toldAfter(ended, { children: true, ms })
       expect([told[0], told.at(-1)]).toEqual(['ack', 'close'])
@@ -51,7 +51,7 @@ describe('the events of a job with children', () => {
     }
   })
 
-  it('are only its own to one who does not ask for them, and nothing once it is over', async () => {
+  it('are only its own by default, and nothing once it has ended', async () => {
     expect(await toldAfter(2, { children: false, ms: 1 })).toEqual(['ack', 'verify completed', 'close'])
     for (const children of [false, true]) expect(await toldAfter(3, { children, ms: 1 })).toEqual(['ack', 'close'])
   })

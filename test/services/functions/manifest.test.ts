@@ -9,11 +9,11 @@ function read(value: unknown): Manifest {
   return readManifest('plugs', value === undefined ? undefined : new TextEncoder().encode(text))
 }
 
-it('is read as it stands', () => {
+it('is parsed as written', () => {
   expect(read(GOOD)).toEqual(GOOD)
 })
 
-it('may say how much memory and CPU time its processes have', () => {
+it('may declare memory and CPU time of its processes', () => {
   const limited = { ...GOOD, deploy: { limits: { memory: '64Mi', cpu: '150m' }, requests: { cpu: '0.5' } } }
   expect(read(limited)).toEqual(limited)
 })
@@ -25,14 +25,14 @@ it.each<[string, object]>([
     'has documentation that tools wrote with members of their own',
     { metadata: { documentation: { input: [{ name: 'id', 'description:': 'of the request' }] } } },
   ],
-])('is taken when it %s', (_, more) => {
+])('is accepted when it %s', (_, more) => {
   expect(read({ ...GOOD, ...more })).toEqual({ ...GOOD, ...more })
 })
 
-describe('what is wrong with a manifest', () => {
+describe('problems of a manifest', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is missing', undefined, /no plug\.json/],
-    ['that is no JSON', '{', /is not JSON/],
+    ['that is not JSON', '{', /is not JSON/],
     ['that is a list', [], /must be object/],
     ['that is null', 'null', /must be object/],
     ['with a half version', { ...GOOD, version: '1.2' }, /\/version.*not major\.minor\.patch/],
@@ -54,7 +54,7 @@ describe('what is wrong with a manifest', () => {
   })
 })
 
-it('has a schema that another validator understands alike', () => {
+it('has a schema that another validator interprets equally', () => {
   const check = new Ajv({ strict: false }).compile(PlugManifestSchema)
   expect([check(GOOD), check({ ...GOOD, more: 1 }), check({ ...GOOD, type: 'x' })]).toEqual([true, false, false])
 })

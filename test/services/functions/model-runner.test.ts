@@ -1,4 +1,4 @@
-/** Tests which version the name of a model stands for, over a models service that only records its calls. */
+/** Tests to which version the name of a model refers, over a models service that only records its calls. */
 import { describe, expect, it } from 'vitest'
 import type { InternalModels } from '../../../src/services/models/contract.ts'
 import type { FunctionRecord } from '../../../src/services/functions/function-record.ts'
@@ -36,7 +36,7 @@ async function modelsOf(versions: readonly string[], served?: string) {
 
 const id = (version: string) => ({ type: 'models', name: 'm', version }) as const
 
-describe('a version that has answered', () => {
+describe('serving after a successful check: %s', () => {
   it.each<[string, readonly string[], string | undefined, string, string | undefined]>([
     ['the first one', ['1.0.0'], undefined, '1.0.0', '1.0.0'],
     ['a newer one', ['1.0.0 x', '1.0.1'], '1.0.0', '1.0.1', '1.0.1'],
@@ -59,11 +59,11 @@ describe('a version that has answered', () => {
   })
 })
 
-describe('a version that is gone', () => {
+describe('a version that was removed', () => {
   it.each<[string, readonly string[], string | undefined, string, string | undefined]>([
-    ['leaves its place to the best of the others', ['1.0.0 x'], '1.0.1', '1.0.1', '1.0.0'],
+    ['is replaced by the best of the others', ['1.0.0 x'], '1.0.1', '1.0.1', '1.0.0'],
     ['leaves it empty without one that has answered', ['1.0.0 failed'], '1.0.1', '1.0.1', undefined],
-    ['changes nothing where another one stands', ['1.0.1'], '1.0.1', '1.0.0', '1.0.1'],
+    ['changes nothing if another one is served', ['1.0.1'], '1.0.1', '1.0.0', '1.0.1'],
   ])('%s', async (_title, versions, served, gone, expected) => {
     const { runner, place } = await modelsOf(versions, served)
     await runner.ended(id(gone))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { plugPage } from '../../../src/services/functions/plug-page.ts'
 
-it('the page of a plug shows its states, its properties and its examples', () => {
+it('the page of a plug shows its states, properties and examples', () => {
   const page = plugPage({
     name: 'warm',
     version: '1.2.3',
@@ -52,7 +52,7 @@ it('the page of a plug shows its states, its properties and its examples', () =>
 `)
 })
 
-it('the page of a plug has nothing of what a tenant wrote but its text', () => {
+it('the page of a plug contains tenant input only as text', () => {
   const bad = '<script>alert("1")</script>&'
   const page = plugPage({
     name: 'p',

@@ -6,18 +6,18 @@ const NONE = { npmrc: '', pipConf: '' }
 
 it.each<[string, 'npm' | 'pip', Partial<typeof NONE>, readonly string[]]>([
   ['npm without settings', 'npm', {}, ['registry.npmjs.org:443']],
-  ['npm with a registry of its own', 'npm', { npmrc: 'registry=http://10.0.0.7:4873/\n' }, ['10.0.0.7:4873']],
+  ['npm with its own registry', 'npm', { npmrc: 'registry=http://10.0.0.7:4873/\n' }, ['10.0.0.7:4873']],
   [
     'npm with one for a scope',
     'npm',
     { npmrc: 'fund=false\n@acme:registry = "https://npm.acme.example/r/"\n//npm.acme.example/:_authToken=x\n' },
     ['registry.npmjs.org:443', 'npm.acme.example:443'],
   ],
-  ['npm, whose registry is no address', 'npm', { npmrc: 'registry=${REGISTRY}\n' }, []],
+  ['npm with a malformed registry', 'npm', { npmrc: 'registry=${REGISTRY}\n' }, []],
   ['npm, whatever pip asks', 'npm', { pipConf: 'index-url = https://pip.acme.example/\n' }, ['registry.npmjs.org:443']],
   ['pip without settings', 'pip', {}, ['pypi.org:443', 'files.pythonhosted.org:443']],
   [
-    'pip with an index of its own',
+    'pip with its own index',
     'pip',
     { pipConf: '[global]\nindex-url = https://u:p@pip.acme.example:8443/simple/\n' },
     ['pip.acme.example:8443'],
@@ -29,7 +29,7 @@ it.each<[string, 'npm' | 'pip', Partial<typeof NONE>, readonly string[]]>([
     ['pypi.org:443', 'files.pythonhosted.org:443', 'one.example:443', 'two.example:443'],
   ],
   [
-    'pip with a proxy, which is no index',
+    'pip with a proxy, which is not an index',
     'pip',
     { pipConf: '[global]\nproxy = http://proxy.acme.example:3128\n' },
     ['pypi.org:443', 'files.pythonhosted.org:443'],

@@ -155,11 +155,11 @@ describe('a query of tags', () => {
     [`tag:${'a,'.repeat(100)}a`, 'has more than 100 tags in one list'],
     [`tag:any(${'a,'.repeat(100)}a)`, 'has more than 100 tags in one list'],
     ['tag:a '.repeat(700), 'has 4200 characters; at most 4000 are accepted'],
-  ])('%s is refused with the place', (text, problem) => {
+  ])('%s is rejected with the position', (text, problem) => {
     expect(readTagQuery(text)).toEqual({ problem })
   })
 
-  it('that is written in full is read as it was meant, by both parsers', () => {
+  it('with all operators is parsed as intended, by both parsers', () => {
     fc.assert(
       fc.property(query, fc.array(value, { maxLength: 4 }), (one, tags) => {
         const text = textOf(one)
@@ -172,7 +172,7 @@ describe('a query of tags', () => {
     )
   })
 
-  it('of any words is taken by both parsers or by none', () => {
+  it('of any words is accepted by both parsers or by neither', () => {
     const words = ['tag:', 'a', '"b c"', '(', ')', ',', ' ', 'AND ', 'or ', 'NOT ', 'in(', 'not(', 'all(', 'x', '-']
     const word = fc.constantFrom(...words)
     fc.assert(

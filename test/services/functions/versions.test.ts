@@ -27,11 +27,11 @@ describe('the next version', () => {
     expect(nextVersion(existing, range)).toBe(next)
   })
 
-  it('is refused when the range has none left', () => {
+  it('is rejected when the range has none left', () => {
     expect(() => nextVersion(['1.2.3'], '1.2.3')).toThrow('the newest is 1.2.3')
   })
 
-  it('is new and in its range, whatever there is', () => {
+  it('is new and in its range, for any existing versions', () => {
     const part = fc.nat({ max: 3 })
     const version = fc.tuple(part, part, part).map((parts) => parts.join('.'))
     const range = fc.oneof(
@@ -59,7 +59,7 @@ it.each([
   ['1.2.3', '0.9.9', false, false, true],
   ['1.2.3', '1.2.3', false, false, false],
   ['1.2.3', '1.2.10', false, false, false],
-])('to %s, %s is previous by patch %s, minor %s, all %s', (version, other, patch, minor, all) => {
+])('before %s, %s is a previous version by patch: %s, minor: %s, all: %s', (version, other, patch, minor, all) => {
   expect([
     isPrevious(version, other, 'patch'),
     isPrevious(version, other, 'minor'),
@@ -67,7 +67,7 @@ it.each([
   ]).toEqual([patch, minor, all])
 })
 
-it('knows versions, ranges and their order', () => {
+it('parses versions and ranges, and sorts versions', () => {
   const versions = ['1.2.3', '0.0.0', '01.2.3', '1.2', '1.2.3-a', '1.2.3+b', ' 1.2.3']
   expect(versions.filter(isVersion)).toEqual(['1.2.3', '0.0.0'])
   const ranges = ['^1', '~1.2.0', '1.x', '*', '>=1 <2', 'latest']

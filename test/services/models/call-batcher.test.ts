@@ -19,13 +19,13 @@ function batcher(send?: (call: ModelCall) => Promise<ModelCall['instances']>) {
   return { made, sent }
 }
 
-it('calls of one turn are one batch, and each gets its own part', async () => {
+it('calls of one turn form one batch, and each receives its own part', async () => {
   const { made, sent } = batcher()
   expect(await Promise.all([made.call(call(1)), made.call(call(2, 3)), made.call(call(4))])).toEqual([[1], [2, 3], [4]])
   expect(sent).toEqual([[1, 2, 3, 4]])
 })
 
-it('calls that come while another is under way are the next batch', async () => {
+it('calls that arrive during a batch form the next one', async () => {
   const first = deferred<void>()
   const { made, sent } = batcher(async ({ instances }) => {
     if (instances[0] === 1) await first.promise
@@ -41,14 +41,14 @@ it('calls that come while another is under way are the next batch', async () => 
   expect(sent).toEqual([[1], [2, 3]])
 })
 
-it('calls that are asked otherwise are not mixed', async () => {
+it('calls with different options are in separate batches', async () => {
   const { made, sent } = batcher()
   const probabilities: ModelCall = { ...call(2), probabilities: true }
   await Promise.all([made.call(call(1)), made.call(probabilities), made.call(call(3))])
   expect(sent).toEqual([[1, 3], [2]])
 })
 
-it('a call that fails fails alone', async () => {
+it('a failing call does not fail the others', async () => {
   const { made, sent } = batcher(({ instances }) =>
     instances.includes(2) ? Promise.reject(new Error('two')) : Promise.resolve(instances),
   )
@@ -57,7 +57,7 @@ it('a call that fails fails alone', async () => {
   expect(sent).toEqual([[1, 2, 3], [1], [2], [3]])
 })
 
-it('more than may wait is refused', async () => {
+it('calls beyond the limit of the queue are rejected', async () => {
   const { made } = batcher()
   const large = Array.from({ length: 30_000 }, () => 0)
   const first = made.call(call(...large))

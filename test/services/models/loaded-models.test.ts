@@ -17,8 +17,8 @@ function loadedBy(driver: TestDriver) {
   return { loaded, use }
 }
 
-describe('the models of a tenant that is closed', () => {
-  it('are let go, and those of others stay', async () => {
+describe('the models of a closed tenant', () => {
+  it('are unloaded, and those of other tenants stay', async () => {
     const driver = new TestDriver()
     const { loaded, use } = loadedBy(driver)
     await Promise.all([use('acme'), use('acme', 'e'), use('umbrella')])
@@ -28,7 +28,7 @@ describe('the models of a tenant that is closed', () => {
     expect(driver.opened).toBe(3)
   })
 
-  it('are not waited for while they load, and closed once they have', async () => {
+  it('reject their calls while they load, and are closed after that', async () => {
     const driver = new TestDriver()
     const loading = deferred()
     driver.open_ = () => loading.promise

@@ -14,7 +14,7 @@ describe('the zip of a model', () => {
     ['xgboost', ['model.bst']],
     ['pytorch', ['model.pt']],
     ['tensorflow', ['saved_model.pb', 'variables/variables.index', 'assets/words.txt', 'fingerprint.pb']],
-  ] as const)('of %s has its files', async (framework, paths) => {
+  ] as const)('of %s contains its files', async (framework, paths) => {
     const files = await readZip(
       framework,
       zipOf({ 'variables/': '', ...Object.fromEntries(paths.map((path) => [path, path])) }),
@@ -29,7 +29,7 @@ describe('the zip of a model', () => {
   const large = new Uint8Array(100_000)
   const folders = Array.from({ length: 1_001 }, (_, n) => [`${n}/`, ''])
   it.each<[string, Uint8Array, RegExp, Framework?]>([
-    ['that is none', bytes('hello'), /cannot be read/],
+    ['that is not a zip', bytes('hello'), /cannot be read/],
     ['without the model', zipOf({}), /model\.bst is missing.*at its root/],
     [
       'with the model in a folder',
@@ -42,16 +42,16 @@ describe('the zip of a model', () => {
     ['with an absolute path', one({ path: '/etc/model.bst' }), /absolute path/],
     ['with a link', one({ mode: 0o120777 }), /is a link/],
     ['with a file twice', zipOfEntries([1, 2].map(() => ({ path: 'model.bst', content: bytes('x') }))), /twice/],
-    ['that says it is smaller', one({ content: large, saidSize: 10 }), /cannot be read/],
+    ['that declares a smaller size', one({ content: large, saidSize: 10 }), /cannot be read/],
     ['that unpacks to too much', one({ saidSize: 300_000_000 }), /unpacks to more than 209715200/],
     ['with too many entries', zipOf(Object.fromEntries(folders) as Record<string, string>), /1000 entries/],
     ['that is too large', new Uint8Array(52_428_801), /larger than/],
-  ])('%s is refused', async (_title, zip, message, framework = 'xgboost') => {
+  ])('%s is rejected', async (_title, zip, message, framework = 'xgboost') => {
     const code = /more than|1000 entries|larger/.test(message.source) ? 'TOO_LARGE' : 'VALIDATION'
     await expect(readZip(framework, zip)).rejects.toMatchObject(refusal(code, message))
   })
 
-  it('is read against its own sizes: a bomb of 100 MB that says so is unpacked no further than it said', async () => {
+  it('is checked against its declared sizes: a bomb of 100 MB is unpacked no further than it declares', async () => {
     const bomb = new Uint8Array(100_000_000)
     expect((await readZip('xgboost', one({ content: bomb }))).get('model.bst')).toHaveLength(bomb.length)
     const lying = readZip('xgboost', one({ content: bomb, saidSize: 1_000 }))

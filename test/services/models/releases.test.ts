@@ -1,6 +1,6 @@
 /**
  * Tests the registry's versions in the models service: which are loaded, which passed their check, and which one a name
- * stands for.
+ * refers to.
  */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
@@ -40,7 +40,7 @@ function started(driver = new TestDriver()) {
 }
 
 describe('a release', () => {
-  it('is what its name stands for once it is deployed', async () => {
+  it('is served under its name once it is deployed', async () => {
     const { releases, api } = started()
     await releases.deploy(release('1.0.0'))
     expect(await api.get('m')).toMatchObject({
@@ -54,7 +54,7 @@ describe('a release', () => {
     await expect(api.content('m')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 
-  it('leaves the place to another one until it is served', async () => {
+  it('does not replace the served release until it is served itself', async () => {
     const { releases, api } = started()
     await releases.deploy(release('1.0.0'))
     await releases.deploy(release('1.1.0'))
@@ -67,7 +67,7 @@ describe('a release', () => {
     await expect(api.get('m')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('is asked for its example, and not kept in memory for that', async () => {
+  it('is checked with its example, and not kept in memory for that', async () => {
     const { driver, releases } = started()
     await releases.deploy(release('1.0.0'))
     await releases.deploy(release('1.1.0'))
@@ -86,9 +86,9 @@ describe('a release', () => {
   })
 
   it.each<[string, AppError, boolean]>([
-    ['what is wrong with the example', new AppError('VALIDATION', 'heat must be above 0'), true],
+    ['a problem of the example', new AppError('VALIDATION', 'heat must be above 0'), true],
     ['that it failed', new AppError('MODEL_FAILED', 'division by zero'), false],
-  ])('that says %s', async (_title, error, hasAnswered) => {
+  ])('that responds with %s', async (_title, error, hasAnswered) => {
     const { driver, releases } = started()
     await releases.deploy(release('1.0.0'))
     driver.call_ = () => Promise.reject(error)
@@ -97,7 +97,7 @@ describe('a release', () => {
     else await expect(checked).rejects.toBe(error)
   })
 
-  it('that cannot be loaded has not answered, whatever the error is called', async () => {
+  it('that cannot be loaded fails its check, for any error code', async () => {
     const { driver, releases, api } = started()
     driver.open_ = () => Promise.reject(new AppError('VALIDATION', 'it is no booster'))
     await expect(releases.deploy(release('1.0.0'))).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe('a release', () => {
     expect(await api.get('m')).toMatchObject({ ready: true, version: '1' })
   })
 
-  it('does not take the place of a model that another server has', async () => {
+  it('does not replace a model on another server', async () => {
     const { releases, api } = started()
     await api.create({ name: 'm', remote: { url: 'http://models.example', protocol: 'v2' } })
     const message = '/models/m is a model on another server; delete that model first'
@@ -120,7 +120,7 @@ describe('a release', () => {
     expect(await api.get('m')).toMatchObject({ version: '1', framework: 'custom' })
   })
 
-  it('without the file of its framework is refused before anything is stored', async () => {
+  it('without the file of its framework is rejected before anything is stored', async () => {
     const { releases, api } = started()
     const files = new Map([['model.joblib', bytes('x')]])
     await expect(releases.deploy(release('1.0.0', '', { files }))).rejects.toMatchObject(

@@ -42,7 +42,7 @@ async function loaded() {
 
 describe('a model', () => {
   // Holds MODEL-1
-  it('is not asked before it is loaded', async () => {
+  it('rejects calls until it is loaded', async () => {
     const driver = new TestDriver()
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
@@ -57,7 +57,7 @@ describe('a model', () => {
   })
 
   // Holds MODEL-2
-  it('stays as it was when an upload is refused', async () => {
+  it('is unchanged after a rejected upload', async () => {
     const { api } = await loaded()
     const before = await api.get('m')
     for (const bad of [zipOf({ other: 'x' }), new Uint8Array()]) {
@@ -68,7 +68,7 @@ describe('a model', () => {
     expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
   })
 
-  it('belongs to the last replacement, also when the former one is loaded later', async () => {
+  it('serves the last replacement, even if an earlier one finishes loading later', async () => {
     const driver = new TestDriver()
     const first = deferred<void>()
     driver.open_ = () => (driver.opened === 1 ? first.promise : Promise.resolve())
@@ -81,7 +81,7 @@ describe('a model', () => {
     expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
   })
 
-  it('that cannot be loaded says why, and is not asked', async () => {
+  it('that cannot be loaded reports why, and rejects calls', async () => {
     const driver = new TestDriver()
     driver.open_ = () => Promise.reject(new AppError('VALIDATION', 'it is no booster'))
     const api = asked(serviceOf(driver))
@@ -92,7 +92,7 @@ describe('a model', () => {
   })
 
   // Holds MODEL-5
-  it('that its driver gave up is failed for good, and others are not', async () => {
+  it('that its driver gave up has failed permanently, and others have not', async () => {
     const driver = new TestDriver()
     const api = asked(serviceOf(driver))
     for (const name of ['m', 'good']) await api.create({ ...UPLOAD, name, file: zipOf({ 'model.bst': name }) })
@@ -106,7 +106,7 @@ describe('a model', () => {
   })
 
   // Holds MODEL-3
-  it('that returns fewer values than it was asked for has failed', async () => {
+  it('that returns fewer values than instances has failed', async () => {
     const { driver, api } = await loaded()
     driver.call_ = () => Promise.resolve([1])
     const short = api.predict('m', { instances: [1, 2] })
@@ -116,7 +116,7 @@ describe('a model', () => {
     })
   })
 
-  it('may be described again, while it is loaded and after, without another version', async () => {
+  it('can be described again, during and after loading, without a new version', async () => {
     const driver = new TestDriver()
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
@@ -149,7 +149,7 @@ describe('a model', () => {
     await expect(other.patch('none', { description: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('is loaded again after a restart, when it is asked', async () => {
+  it('is loaded again after a restart, at its first call', async () => {
     const storage = openMemory()
     const before = serviceOf(new TestDriver(), storage)
     await asked(before).create(UPLOAD)
@@ -162,8 +162,8 @@ describe('a model', () => {
   })
 })
 
-describe('a model that nothing runs here', () => {
-  it('says so when it is uploaded, and is ready once something does, with its version', async () => {
+describe('a model without a driver on this host', () => {
+  it('reports that on upload, and is ready once a driver exists, with its version', async () => {
     const rebuilt: unknown[] = []
     const version = {
       create: () => Promise.resolve({ entity: { version: '1.0.0' } }),
@@ -195,7 +195,7 @@ describe('a model that nothing runs here', () => {
     await service.stop()
   })
 
-  it('is loaded by the next host that runs it', async () => {
+  it('is loaded by the next host that has a driver', async () => {
     const storage = openMemory()
     const driver = new TestDriver()
     driver.refusal = 'it has no Python'
@@ -207,7 +207,7 @@ describe('a model that nothing runs here', () => {
   })
 })
 
-describe('what is asked by column', () => {
+describe('a request by column', () => {
   it('is answered by column', async () => {
     const { api } = await loaded()
     expect(await api.predict('m', { inputs: { a: [1, 2], b: [3, 4] } })).toEqual({ outputs: { a: [1, 2], b: [3, 4] } })

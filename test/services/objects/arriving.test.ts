@@ -28,7 +28,7 @@ describe('a body', () => {
     expect([await reading, looks.length]).toEqual(['abc', 0])
   })
 
-  it('is dropped after a period without a byte', async () => {
+  it('is rejected after a period without a byte', async () => {
     const { body, looks, pieces } = sent()
     const reading = textOf(pieces)
     await new Promise((resolve) => setImmediate(resolve))
@@ -37,7 +37,7 @@ describe('a body', () => {
     expect(body.destroyed).toBe(true)
   })
 
-  it('is not dropped because its reader is slow', async () => {
+  it('is not rejected because its reader is slow', async () => {
     const { body, looks, pieces } = sent()
     body.write(bytes('a'))
     const iterator = pieces[Symbol.asyncIterator]()

@@ -68,7 +68,7 @@ describe('a signed address', () => {
     ])
   })
 
-  it('answers known contents with 304, and failed conditions with 412', async () => {
+  it('returns 304 for known contents, and 412 for failed conditions', async () => {
     await put('known', 'abc')
     const etag = '"900150983cd24fb0d6963f7d28e17f72"'
     const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
@@ -92,7 +92,7 @@ describe('a signed address', () => {
     }
   })
 
-  it('of a write hold by every condition that it sends', async () => {
+  it('of a write applies every condition of the request', async () => {
     const [x, y] = ['"9dd4e461268c8034f5c8564e155c67a6"', '"415290769594460e2e485922904f345d"']
     const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
     for (const [headers, status] of [
@@ -129,7 +129,7 @@ describe('a signed address', () => {
   })
 
   it.each(['', ';', '; charset=utf-8', 'text', 'text/', '/plain', 'te xt/plain', 'text/plain,text/html'])(
-    'is refused with the content type %j',
+    'is rejected with the content type %j',
     async (type) => {
       const answer = await put('typed', 'x', { 'content-type': type })
       expect(await codeOf(answer)).toEqual([400, 'InvalidArgument'])
@@ -171,7 +171,7 @@ describe('a signed address', () => {
     )
   })
 
-  it('holds an upload to its type and length', async () => {
+  it('restricts an upload to its type and length', async () => {
     const options = { contentType: 'text/csv', contentLength: { min: 2, max: 4 } }
     const csv = { 'content-type': 'text/csv' }
     expect((await put('limited', 'abc', csv, options)).status).toBe(200)
@@ -210,7 +210,7 @@ describe('a signed address', () => {
     ['without a signature', (href) => href.replace(/\?.*/, ''), 403, 'AccessDenied'],
     ['of no bucket', (href) => href.replace('ws-assets', 'ws-nothing'), 404, 'NoSuchBucket'],
     ['with a path that cannot be read', (href) => href.replace('/known', '/known%E4'), 400, ''],
-  ])('opens nothing %s', async (_name, change, status = 403, code = 'SignatureDoesNotMatch') => {
+  ])('is rejected %s', async (_name, change, status = 403, code = 'SignatureDoesNotMatch') => {
     await put('known', 'abc')
     const { href } = await content.api.sign('assets', 'known', { method: 'GET', origin: content.origin })
     const found = await codeOf(await fetch(change(href)))
@@ -220,7 +220,7 @@ describe('a signed address', () => {
     )
   })
 
-  it.each(['DELETE', 'HEAD', 'PUT'])('of a GET opens nothing for %s', async (method) => {
+  it.each(['DELETE', 'HEAD', 'PUT'])('of a GET is rejected for %s', async (method) => {
     await put('known', 'abc')
     const { href } = await content.api.sign('assets', 'known', { method: 'GET', origin: content.origin })
     expect((await fetch(href, { method, ...(method === 'PUT' && { body: 'x' }) })).status).toBe(403)
@@ -249,7 +249,7 @@ describe('a signed address', () => {
     expect(await codeOf(await put('x', 'x', { 'x-amz-meta-a': 'b' }))).toEqual([403, 'AccessDenied'])
   })
 
-  it('signs the metadata of an upload', async () => {
+  it('covers the metadata of an upload', async () => {
     const options = { method: 'PUT', metadata: { Unit: 's', map: '%5B%5D' }, origin: content.origin } as const
     const { href, headers = {} } = await content.api.sign('assets', 'meta', options)
     expect(headers).toEqual({ 'x-amz-meta-unit': 's', 'x-amz-meta-map': '%5B%5D' })
@@ -267,7 +267,7 @@ describe('a signed address', () => {
     )
   })
 
-  it('makes a folder where its path ends in a slash and nothing is sent', async () => {
+  it('creates a folder if its path ends in a slash and the body is empty', async () => {
     const { _links } = content.api.show({ bucket: 'assets', path: 'made/here/', isFolder: true }) as {
       _links: { sign_put: { href: string } }
     }
@@ -279,7 +279,7 @@ describe('a signed address', () => {
 })
 
 describe('a public bucket', () => {
-  it('is readable without a signature, and writable with one alone', async () => {
+  it('is readable without a signature, and writable only with one', async () => {
     await content.api.put('public', 'page.html', bytes('<p>'), { contentType: 'text/html' })
     const link = (
       content.api.show(await content.api.stat('public', 'page.html'), content.origin)['_links'] as {
@@ -314,7 +314,7 @@ describe('a browser of another page', () => {
   })
 })
 
-describe('an upload that breaks off', () => {
+describe('an interrupted upload', () => {
   it('leaves neither an object nor a content, nor an error in the log', async () => {
     const before = await content.contents()
     const logged = (text: string) => content.logged.filter((line) => line.includes(text)).length
@@ -334,7 +334,7 @@ describe('an upload that breaks off', () => {
     expect(await content.contents()).toEqual(before)
   })
 
-  it('because the disk is full is reported, and leaves nothing', async () => {
+  it('because of a full disk is reported, and leaves nothing', async () => {
     const full = await contentApp({
       contents: (own) =>
         otherwise(own, {

@@ -97,7 +97,7 @@ describe('a removal', () => {
     expect([await pathsIn(api, 'assets'), await foldersIn(world)]).toEqual([['g'], []])
   })
 
-  it('goes page by page where that is asked for', async () => {
+  it('returns pages if requested', async () => {
     const { api } = await objectsWorld()
     await putAll(api, 'assets', 'f/a', 'f/b', 'f/c')
     const first = await api.remove('assets', 'f/', { recursive: true, maxKeys: 2 })
@@ -106,7 +106,7 @@ describe('a removal', () => {
     expect(second).toEqual({ paths: ['f/c'], count: 1 })
   })
 
-  it('needs the right to delete, and a put the right to write', async () => {
+  it('requires the permission to delete, and a put the permission to write', async () => {
     const { api, service } = await objectsWorld()
     const { inside } = service
     await putAll(inside, 'etl-export', 'a.csv')

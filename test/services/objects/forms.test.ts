@@ -57,7 +57,7 @@ function policed(conditions: readonly unknown[], more: Fields = {}, expiration =
 }
 
 describe('a signed form', () => {
-  it('writes a file, below a folder too, and answers 204 without a body', async () => {
+  it('writes a file, below a folder too, and returns 204 without a body', async () => {
     const { href, fields } = await signed('demo/test')
     expect(href).toBe(`${content.origin}/${BUCKET}/`)
     const answer = await send(href, fields)
@@ -77,7 +77,7 @@ describe('a signed form', () => {
     expect(await content.api.stat('assets', 'demo/test')).toMatchObject({ contentType: 'text/plain' })
   })
 
-  it('answers as its fields say', async () => {
+  it('returns the status or redirect that its fields request', async () => {
     const conditions = [
       ['starts-with', '$key', 'demo/'],
       ['starts-with', '$success_action_status', ''],
@@ -101,7 +101,7 @@ describe('a signed form', () => {
     expect((await answered({ success_action_redirect: 'javascript:alert(1)' })).status).toBe(204)
   })
 
-  it('holds a file to its type and length', async () => {
+  it('restricts a file to its type and length', async () => {
     const { href, fields } = await signed('limited/', { contentType: 'text/csv', contentLength: { min: 2, max: 4 } })
     expect(fields).toMatchObject({ 'content-type': 'text/csv' })
     expect((await send(href, { ...fields, key: 'limited/a' })).status).toBe(204)
@@ -137,7 +137,7 @@ describe('a signed form', () => {
     ['with two files', (fields) => fields, NO_FORM, 'abc', { file: 'x' }],
     ['with too long a field', (fields) => ({ 'x-ignore-a': 'x'.repeat(21_000), ...fields }), TOO_LONG, 'abc', {}],
     ['with too many fields', (fields) => ({ ...many, ...fields }), TOO_LONG, 'abc', {}],
-  ])('%s writes nothing', async (_name, change, refusal, file, after) => {
+  ])('with %s writes nothing', async (_name, change, refusal, file, after) => {
     const { href, fields } = await signed('demo/y')
     const before = [await pathsIn(content.api, 'assets'), await content.contents()]
     expect(await codeOf(await send(href, change(fields), file, after))).toEqual(refusal)
@@ -145,7 +145,7 @@ describe('a signed form', () => {
     expect([await pathsIn(content.api, 'assets'), await content.contents()]).toEqual(before)
   })
 
-  it('is over when its policy is, or the week of its key', async () => {
+  it('expires with its policy, or with the week of its key', async () => {
     const href = `${content.origin}/${BUCKET}`
     const key = ['starts-with', '$key', '']
     const at = async (seconds: number, fields: Fields) => {
@@ -171,12 +171,12 @@ describe('a signed form', () => {
     ['2026-02-30T00:00:00Z', 400],
     ['Thu, 01 Jan 2026 00:05:00 GMT', 400],
     ['', 400],
-  ])('whose policy expires at %s is answered %i', async (expiration, status) => {
+  ])('whose policy expires at %s returns %i', async (expiration, status) => {
     const answer = await send(`${content.origin}/${BUCKET}`, policed([['starts-with', '$key', '']], {}, expiration))
     expect(await codeOf(answer)).toEqual([status, status === 204 ? undefined : 'InvalidPolicyDocument'])
   })
 
-  it('that breaks off, or is malformed, writes nothing', async () => {
+  it('that is interrupted or malformed writes nothing', async () => {
     const { href, fields } = await signed('demo/z')
     const head = Object.entries(fields).map(
       ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,

@@ -46,7 +46,7 @@ const textAt = async (path: string) =>
   textOf(await content.api.read((await content.api.stat('assets', path)) as ObjectRecord))
 
 describe('the client of AWS', () => {
-  it.each(KEYS)('writes and reads %j by addresses that it signed', async (Key) => {
+  it.each(KEYS)('writes and reads %j with URLs that it signed', async (Key) => {
     const write = await getSignedUrl(aws, new PutObjectCommand({ Bucket: BUCKET, Key, ContentType: 'text/csv' }), {
       signableHeaders: new Set(['content-type']),
       expiresIn: 600,
@@ -78,7 +78,7 @@ describe('the client of AWS', () => {
     expect((await fetch(read.replace(/X-Amz-Signature=./, 'X-Amz-Signature=g'))).status).toBe(403)
   })
 
-  it('writes by forms that it signed', async () => {
+  it('writes with forms that it signed', async () => {
     const { url, fields } = await createPresignedPost(aws, {
       Bucket: BUCKET,
       Key: 'forms/${filename}',
@@ -99,7 +99,7 @@ describe('the client of AWS', () => {
     expect(await codeOf(await post('abcdef'))).toEqual([400, 'EntityTooLarge'])
   })
 
-  it('reads and writes by the addresses of this host', async () => {
+  it('reads and writes with URLs of this host', async () => {
     expect((await content.ask('PUT', 'ours', { body: 'abc' })).status).toBe(200)
     const read = await getSignedUrl(aws, new GetObjectCommand({ Bucket: BUCKET, Key: 'ours' }))
     expect(await (await fetch(read)).text()).toBe('abc')
@@ -107,7 +107,7 @@ describe('the client of AWS', () => {
 })
 
 describe('the client of MinIO', () => {
-  it.each(KEYS)('writes and reads %j by addresses that it signed', async (key) => {
+  it.each(KEYS)('writes and reads %j with URLs that it signed', async (key) => {
     expect((await fetch(await minio.presignedPutObject(BUCKET, key, 600), { method: 'PUT', body: key })).status).toBe(
       200,
     )
@@ -115,7 +115,7 @@ describe('the client of MinIO', () => {
     expect(await (await fetch(await minio.presignedGetObject(BUCKET, key, 600))).text()).toBe(key)
   })
 
-  it('writes by forms that it signed', async () => {
+  it('writes with forms that it signed', async () => {
     const policy = minio.newPostPolicy()
     policy.setBucket(BUCKET)
     policy.setKeyStartsWith('minio/')

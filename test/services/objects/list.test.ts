@@ -14,7 +14,7 @@ describe('a list', () => {
     expect(await names(api, '/a//')).toEqual(['a/b', 'a/c/'])
   })
 
-  it('continues after a path, in pages of 200 by default and of 1,000 at most', async () => {
+  it('resumes after a path, in pages of 200 by default and of 1,000 at most', async () => {
     const { api } = await objectsWorld()
     const all = Array.from({ length: 1_205 }, (_, i) => `f${String(i).padStart(4, '0')}`)
     await Promise.all(all.map((name) => api.put('assets', name, new Uint8Array())))
@@ -26,7 +26,7 @@ describe('a list', () => {
     expect((await api.list('assets', '', { maxKeys: 1_205 })).next).toBeDefined()
   })
 
-  it('skips hidden objects, however many', async () => {
+  it('skips any number of hidden objects', async () => {
     const { api } = await objectsWorld()
     const hidden = Array.from({ length: 120 }, (_, i) => `.${i}`)
     await Promise.all(hidden.map((name) => api.put('assets', name, new Uint8Array())))
@@ -42,7 +42,7 @@ describe('a list', () => {
     expect(seen).toEqual(['x'])
   })
 
-  it('is equal in pages and at once, for all paths, prefixes and page sizes', async () => {
+  it('is equal in pages and as a whole, for all paths, prefixes and page sizes', async () => {
     const part = fc.constantFrom('a', 'b', 'ab', '.h', 'é', '😀', '\uffff', 'a b')
     const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
     await fc.assert(

@@ -14,7 +14,7 @@ async function* broken(): AsyncIterable<Uint8Array> {
 }
 
 describe('an object', () => {
-  it('comes back with its MD5, size, type, time and metadata', async () => {
+  it('is returned with its MD5, size, type, time and metadata', async () => {
     const { api } = await objectsWorld()
     const record = await api.put('assets', '/a/b.txt', bytes('abc'), {
       contentType: 'text/plain',
@@ -45,7 +45,7 @@ describe('an object', () => {
     expect(first.content).not.toBe(second.content)
   })
 
-  it('stays readable once opened, and is a conflict afterwards', async () => {
+  it('stays readable while it is open, and is a conflict afterwards', async () => {
     const { api, service } = await objectsWorld()
     const record = await api.put('assets', 'x', bytes('first'))
     const open = await api.read(record)
@@ -55,7 +55,7 @@ describe('an object', () => {
     await expect(api.read(record)).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  it('that breaks off leaves what was there, and no content', async () => {
+  it('whose upload breaks off leaves the previous object, and no content', async () => {
     const { api, contents, service } = await objectsWorld()
     const before = await api.put('assets', 'x', bytes('before'))
     await expect(api.put('assets', 'x', broken())).rejects.toThrow(/hung up/)
@@ -66,7 +66,7 @@ describe('an object', () => {
     expect(await contents()).toEqual([before.content])
   })
 
-  it('is written only where what was expected is there', async () => {
+  it('is written only if its expected version is stored', async () => {
     const { api } = await objectsWorld()
     const tries = await Promise.allSettled(
       Array.from({ length: 8 }, (_, i) => api.put('assets', 'y', bytes(`${i}`), { expect: { noneMatch: ['*'] } })),
@@ -74,7 +74,7 @@ describe('an object', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('holds its content to the bytes that were asked for', async () => {
+  it('accepts only as many bytes as were declared', async () => {
     const { api } = await objectsWorld()
     const put = (length: object) => api.put('assets', 'x', bytes('12345'), { length })
     await expect(put({ max: 4 })).rejects.toMatchObject({ code: 'TOO_LARGE' })
@@ -108,7 +108,7 @@ describe('an object', () => {
     ['', 'is empty'],
     ['///', 'is empty'],
     ['a/', 'is the path of a folder'],
-  ])('is refused at %j', async (path, text) => {
+  ])('is rejected with the path %j', async (path, text) => {
     const { api } = await objectsWorld()
     const failure: unknown = await api.put('assets', path, bytes('x')).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'VALIDATION', message: expect.stringContaining(text) as string })
@@ -124,7 +124,7 @@ describe('an object', () => {
     await expect(api.stat('assets', 'a/')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('is not seen by another tenant', async () => {
+  it('is invisible to other tenants', async () => {
     const { api, storage } = await objectsWorld()
     const record = await api.put('assets', 'x', bytes('mine'))
     const { api: other } = await objectsWorld({ storage, tenant: 'other' })
@@ -137,7 +137,7 @@ describe('an object', () => {
 
 // Holds OBJECT-6
 describe('a large content', () => {
-  it('is asked for piece by piece, on its way in and on its way out', async () => {
+  it('is streamed piece by piece, in both directions', async () => {
     const ahead: number[] = []
     let asked = 0
     let taken = 0
@@ -173,7 +173,7 @@ describe('a large content', () => {
 })
 
 describe('a copy', () => {
-  it('has a content of its own; a move takes it along', async () => {
+  it('has a content of its own; a move keeps the content', async () => {
     const { api, contents, service } = await objectsWorld()
     const source = await api.put('assets', 'in/a.txt', bytes('abc'), { contentType: 'text/plain' })
     const copy = await api.copy('assets', 'out/b.txt', 'in/a.txt')
@@ -189,7 +189,7 @@ describe('a copy', () => {
     expect(await contents()).toEqual([moved.content])
   })
 
-  it('over another object replaces it, onto itself changes nothing, and of nothing is not found', async () => {
+  it('onto another object replaces it, onto itself changes nothing, and of an unknown object is not found', async () => {
     const { api, changes } = await objectsWorld()
     await putAll(api, 'assets', 'a', 'b')
     const b = await api.copy('assets', 'b', 'a', { move: true })
@@ -204,7 +204,7 @@ describe('a copy', () => {
 })
 
 describe('changes', () => {
-  it('are kept in order, without gaps, with what was put and what is gone', async () => {
+  it('are recorded in order, without gaps, with the objects before and after', async () => {
     const { api, changes, service } = await objectsWorld()
     let notified = 0
     const end = service.onChanges(() => (notified += 1))
@@ -243,7 +243,7 @@ describe('changes', () => {
 })
 
 describe('orphaned contents', () => {
-  it('are kept while the store of contents is away, and deleted afterwards', async () => {
+  it('are kept while the content store is unavailable, and deleted afterwards', async () => {
     let isAway = true
     const { api, contents, service, waiting, warnings } = await objectsWorld({
       contents: (own) =>
@@ -262,7 +262,7 @@ describe('orphaned contents', () => {
     expect(await contents()).toEqual([second.content])
   })
 
-  it('of an earlier session are deleted at the next start, and those of objects kept', async () => {
+  it('of an earlier session are deleted at the next start, and contents of objects are kept', async () => {
     const folder = testFolder(onTestFinished)
     const open = async () => openSqlite({ folder, blobs: await openFiles({ folder: join(folder, 'blobs') }) })
     const storage = await open()

@@ -80,7 +80,7 @@ const completed = (Key: string, UploadId: string, body: string, headers: Record<
   })
 
 describe('an upload in parts', () => {
-  it('makes one object of its parts, whatever their order, and leaves nothing else', async () => {
+  it('joins its parts to one object, in any upload order, and leaves nothing else', async () => {
     const before = await content.contents()
     const key = 'large/ä b.bin'
     const id = await begun(key, { own: 'yes' })
@@ -112,7 +112,7 @@ describe('an upload in parts', () => {
     expect(await content.contents()).toHaveLength(before.length + 1)
   })
 
-  it('lists its parts by pages, and is gone with them when it is aborted', async () => {
+  it('lists its parts in pages, and is deleted with them when it is aborted', async () => {
     const before = await content.contents()
     const place = { Bucket: BUCKET, Key: 'listed' }
     const UploadId = await begun('listed')
@@ -147,7 +147,7 @@ describe('an upload in parts', () => {
     expect(await content.contents()).toEqual(before)
   })
 
-  it('is over after a day, with its parts', async () => {
+  it('expires after a day, with its parts', async () => {
     const before = await content.contents()
     const id = await begun('slow')
     const etag = await sent('slow', id, 1, 'x')
@@ -167,7 +167,7 @@ describe('an upload in parts', () => {
     }
   })
 
-  it('holds by the conditions that complete it, and stays open when they do not', async () => {
+  it('applies the conditions of its completion, and stays open when they fail', async () => {
     const id = await begun('held')
     const etag = await sent('held', id, 1, 'new')
     await content.api.put('assets', 'held', new TextEncoder().encode('old'))
@@ -178,7 +178,7 @@ describe('an upload in parts', () => {
     expect(await textAt('held')).toBe('new')
   })
 
-  it('holds a part to its checksum', async () => {
+  it('verifies the checksum of a part', async () => {
     const UploadId = await begun('summed')
     const command = getSignedUrl(aws, new UploadPartCommand({ Bucket: BUCKET, Key: 'summed', UploadId, PartNumber: 1 }))
     const wrong = await ask('PUT', command, { body: 'abc', headers: { 'content-md5': 'AAAAAAAAAAAAAAAAAAAAAA==' } })
@@ -196,11 +196,11 @@ describe('an upload in parts', () => {
     ['parts out of order', (etag) => parts(etag, 2, 1), 'InvalidPart'],
     ['a part twice', (etag) => parts(etag, 1, 1), 'InvalidPartOrder'],
     ['no parts', () => listOf([]), 'MalformedXML'],
-    ['a body that is no list', () => 'hello', 'MalformedXML'],
+    ['a body other than a list', () => 'hello', 'MalformedXML'],
     ['an empty body', () => '', 'MalformedXML'],
     ['a part without an ETag', () => UNNAMED, 'MalformedXML'],
     ['part 0', (etag) => parts(etag, 0), 'InvalidArgument'],
-  ])('is not completed by %s', async (_what, body, code) => {
+  ])('cannot be completed by %s', async (_what, body, code) => {
     const id = await begun('wrong')
     const etag = await sent('wrong', id, 1, 'x')
     expect(await codeOf(await completed('wrong', id, body(etag)))).toEqual([400, code])
@@ -215,7 +215,7 @@ describe('an upload in parts', () => {
     await content.api.uploads.abort('assets', 'mine', id)
   })
 
-  it('goes by addresses of this host, too', async () => {
+  it('also works with URLs of this host', async () => {
     const sign = async (options: SignOptions) =>
       (await content.api.sign('assets', 'ours', { ...options, origin: content.origin })).href
     const asked = async (options: SignOptions, body?: string) =>
@@ -237,22 +237,22 @@ describe('an upload in parts', () => {
     { method: 'PUT', upload: 'new', part: 1 },
     { method: 'GET', upload: 'new' },
     { method: 'POST', upload: 'u', part: 1 },
-  ])('has no address for %j', async (options) => {
+  ])('has no URL for %j', async (options) => {
     await expect(content.api.sign('assets', 'x', options)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })
 
-describe('a signed removal', () => {
+describe('a signed deletion', () => {
   const removal = (Key: string) => ask('DELETE', getSignedUrl(aws, new DeleteObjectCommand({ Bucket: BUCKET, Key })))
 
-  it('removes an object, and answers the same when it does not exist', async () => {
+  it('deletes an object, and returns the same when it does not exist', async () => {
     await content.api.put('assets', 'gone/a', new TextEncoder().encode('x'))
     expect((await removal('gone/a')).status).toBe(204)
     expect((await removal('gone/a')).status).toBe(204)
     expect(await pathsIn(content.api, 'assets')).not.toContain('gone/a')
   })
 
-  it('is signed for itself alone', async () => {
+  it('is signed for deletion only', async () => {
     await content.api.put('assets', 'kept', new TextEncoder().encode('x'))
     const read = await getSignedUrl(aws, new GetObjectCommand({ Bucket: BUCKET, Key: 'kept' }))
     expect(await codeOf(await fetch(read, { method: 'DELETE' }))).toEqual([403, 'SignatureDoesNotMatch'])

@@ -1,4 +1,4 @@
-/** Provides an objects service over a store in memory, with a clock that stands still and ids that count up. */
+/** Provides an objects service over a store in memory, with a stopped clock and ids that count up. */
 import { Objects } from '../../../src/services/objects/service.ts'
 import { BlobContents } from '../../../src/services/objects/contents/blob-contents.ts'
 import type { ContentStore, ObjectChange, ObjectsApi } from '../../../src/services/objects/contract.ts'

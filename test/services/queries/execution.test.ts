@@ -56,7 +56,7 @@ const SERIES = [
 ]
 
 describe('a query', () => {
-  it('is answered by rows with a column for each series, and by the time line that was used', async () => {
+  it('returns rows with a column per series, and the time line that it used', async () => {
     await using queries = await filled()
     const answer = await queries.ask('POST', '/data/query', { ...RANGE, resource: 'A', data: SERIES, seriesId: 'kept' })
     expect(answer.status).toBe(200)
@@ -94,7 +94,7 @@ describe('a query', () => {
     ])
   })
 
-  it('joins samples as they are by their times, and knows its columns without any', async () => {
+  it('joins raw samples by their times, and has columns even without samples', async () => {
     await using queries = await filled()
     const raw = {
       resource: 'A',
@@ -119,7 +119,7 @@ describe('a query', () => {
     ])
   })
 
-  it('returns all samples in order, however many pages they are', async () => {
+  it('returns all samples in order, over any number of pages', async () => {
     await using queries = await bench()
     const of = (step: number) => Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [JUNE + i * step, i]))
     await queries.put('A', 'a', of(1))
@@ -140,7 +140,7 @@ describe('a query', () => {
     expect(b.filter((cell) => cell !== null)).toEqual(Object.values(of(3)))
   })
 
-  it('fills in what is missing, after aggregating, and says where it cannot', async () => {
+  it('interpolates after aggregating, and reports where it cannot', async () => {
     await using queries = await filled()
     const query = { ...RANGE, resource: 'A', metric: 't', aggregation: 'max', interpolation: 'linear' }
     const filling = await queries.api.execute({ query })
@@ -148,18 +148,18 @@ describe('a query', () => {
     const lacking = await queries.api.execute({ query: { ...query, interpolation: { method: 'spline', order: 5 } } })
     expect(lacking.data).toMatchObject([{ data: [[JUNE, 12.67], {}, [JUNE + 2 * HOUR, null], {}] }])
     expect(lacking.messages).toMatchObject([
-      { level: 'error', message: expect.stringContaining('takes 6 values at least') as unknown },
+      { level: 'error', message: expect.stringContaining('requires at least 6 values') as unknown },
     ])
   })
 
-  it('uses the mean where a frequency comes alone, and says so', async () => {
+  it('aggregates with the mean if only a frequency is set, and reports that', async () => {
     await using queries = await filled()
     const { data, messages } = await queries.api.execute({ query: { ...RANGE, resource: 'A', metric: 'h' } })
     expect(messages[0]).toMatchObject({ level: 'info', message: 'freq without aggregation: mean is used' })
     expect(data).toMatchObject([{ columns: ['timestamp', { aggregation: 'mean' }] }])
   })
 
-  it('says of texts that a number is asked of them', async () => {
+  it('reports texts where numbers are required', async () => {
     await using queries = await bench()
     await queries.put('A', 'state', { [JUNE]: 'on', [JUNE + HOUR]: true })
     const query = { ...RANGE, resource: 'A', metric: 'state', aggregation: ['mean', 'last'] }
@@ -177,7 +177,7 @@ describe('a query', () => {
     expect(messages[0]?.message).toBe("Series ('A', 'state', 'mean') has no numbers: mean ignores texts and booleans")
   })
 
-  it('drops series that come again, and keeps the ones that a name distinguishes', async () => {
+  it('drops repeated series, and keeps series that differ by name', async () => {
     await using queries = await filled()
     const same = { metric: 't', aggregation: 'max' }
     const twice = await queries.api.execute({
@@ -197,7 +197,7 @@ describe('a query', () => {
     ])
   })
 
-  it('sees nothing later than the time it is asked for', async () => {
+  it('reads nothing later than its reference time', async () => {
     await using queries = await filled()
     const query = { resource: 'A', metric: 't', aggregation: 'last', freq: 'PT1H', from: JUNE }
     const { data } = await queries.api.execute({ query }, { now: JUNE + 1 })
@@ -225,7 +225,7 @@ describe('a query', () => {
     expect(Object.keys(answer.at('explain.time') as object)).toEqual(['plan', 'read', 'interpolate', 'render'])
   })
 
-  it('waits for what the broker has acknowledged, and reports when data cannot be read', async () => {
+  it('waits for acknowledged messages of the broker, and reports when data cannot be read', async () => {
     const order: string[] = []
     await using queries = await bench({ readable: async () => void order.push('readable') })
     await queries.api.execute({ query: { resource: 'A', metric: 't' } })
@@ -240,7 +240,7 @@ describe('a query', () => {
   })
 
   it.each(['csv', 'ndjson', 'arrow'] as const)(
-    'reads no more of a series without end than %s takes',
+    'reads no more of an endless series than %s consumes',
     async (format) => {
       const { storage, reads } = endless()
       await using queries = await bench({ storage })
@@ -257,24 +257,27 @@ describe('a query', () => {
     },
   )
 
-  it.each(['csv', 'ndjson', 'arrow'] as const)('says what JSON says beside its rows, as %s too', async (format) => {
-    await using queries = await filled()
-    const query = { resource: 'A', metric: 'h', from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
-    const { messages } = await queries.api.execute({ query })
-    expect(messages).toHaveLength(2)
-    const opened = await queries.api.open({ query }, { format })
-    expect(opened.messages).toEqual(messages)
-    for await (const part of opened.parts) expect(part.length).toBeGreaterThan(0)
-    const url = await queries.app.listen({ port: 0 })
-    const http = createClient({ url, credentials: { key: 'k', secret: 's' } })
-    const overWire = await http.queries.open({ query }, { format })
-    expect(overWire.messages.map(({ message, level }) => [message, level])).toEqual(
-      messages.map(({ message, level }) => [message, level]),
-    )
-    for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
-  })
+  it.each(['csv', 'ndjson', 'arrow'] as const)(
+    'returns the messages of JSON also beside rows as %s',
+    async (format) => {
+      await using queries = await filled()
+      const query = { resource: 'A', metric: 'h', from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
+      const { messages } = await queries.api.execute({ query })
+      expect(messages).toHaveLength(2)
+      const opened = await queries.api.open({ query }, { format })
+      expect(opened.messages).toEqual(messages)
+      for await (const part of opened.parts) expect(part.length).toBeGreaterThan(0)
+      const url = await queries.app.listen({ port: 0 })
+      const http = createClient({ url, credentials: { key: 'k', secret: 's' } })
+      const overWire = await http.queries.open({ query }, { format })
+      expect(overWire.messages.map(({ message, level }) => [message, level])).toEqual(
+        messages.map(({ message, level }) => [message, level]),
+      )
+      for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
+    },
+  )
 
-  it('reads nothing more when the connection of its caller is gone', async () => {
+  it('stops reading when its caller disconnects', async () => {
     const { storage, reads } = endless()
     await using queries = await bench({ storage })
     await queries.app.listen({ port: 0, host: '127.0.0.1' })
@@ -295,7 +298,7 @@ describe('a query', () => {
     expect(reads()).toBe(read)
   })
 
-  it('keeps resources of a selection together, or each by itself', async () => {
+  it('groups the resources of a selection, or lists each separately', async () => {
     const found = [{ id: 'A', room: 'K1' }, { id: 'B', room: 'K1' }, { id: 'C', room: 'K2' }, { id: 'D' }]
     const asked: unknown[] = []
     const resources = { select: async (...given: readonly unknown[]) => (asked.push(given), found) }
@@ -315,7 +318,7 @@ describe('a query', () => {
     expect(listed.data).toMatchObject([{ columns: ['timestamp', { resource: 'C' }, { resource: 'A' }] }])
   })
 
-  it('refuses a result that would not fit into memory, and names what would', async () => {
+  it('rejects a result that does not fit into memory, before reading', async () => {
     await using queries = await bench()
     const query = {
       resources: Array.from({ length: 10 }, (_, i) => `r${i}`),

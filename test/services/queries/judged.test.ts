@@ -13,7 +13,7 @@ const file = new URL('../../../fixtures/queries/judged.json', import.meta.url)
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly Recorded[]
 
 describe('a random query', () => {
-  it.each(recorded)('$id is answered as pandas and SciPy answer it', async ({ id, rows }) => {
+  it.each(recorded)('$id has the result of pandas and SciPy', async ({ id, rows }) => {
     const answered = (await runCase(randomCase(id))) as Recorded['rows']
     expect(answered.map(([time]) => time)).toEqual(rows.map(([time]) => time))
     const largest = Math.max(
@@ -29,7 +29,7 @@ describe('a random query', () => {
     }
   })
 
-  it('is one of many: all methods, zones and kinds of samples are among the ones that are recorded', () => {
+  it('is one of a set that covers all methods, zones and kinds of samples', () => {
     expect(recorded).toHaveLength(100)
     const text = JSON.stringify(recorded.map(({ id }) => randomCase(id)))
     for (const name of [

@@ -155,12 +155,12 @@ describe('a layout', () => {
         attributes: { role: 'input', resource: 'A' },
       },
     ],
-  ])('%j is as it was captured, with the names of its columns', async (render, expected) => {
+  ])('%j matches its recording, with the names of its columns', async (render, expected) => {
     await using queries = await filled()
     expect(await setOf(queries, render)).toEqual(expected)
   })
 
-  it('rolls nothing up of several resources but what they share, and leaves one level at least', async () => {
+  it('rolls up only what several resources share, and keeps at least one level', async () => {
     await using queries = await filled()
     const several = { ...GROUPED, metric: 't', aggregation: 'max', data: [{ resource: 'A' }, { resource: 'B' }] }
     expect(await setOf(queries, 'SERIES', several)).toMatchObject({
@@ -175,7 +175,7 @@ describe('a layout', () => {
     })
   })
 
-  it('UPLOAD of samples as they are goes back into the broker', async () => {
+  it('UPLOAD of raw samples can be posted to the broker', async () => {
     await using queries = await filled()
     const raw = { from: AT, until: NEXT + 1, resource: 'A', data: [{ metric: 't' }, { metric: 'h' }] }
     expect(await setOf(queries, 'RENDER_MODE_UPLOAD', raw)).toEqual([
@@ -184,7 +184,7 @@ describe('a layout', () => {
     ])
   })
 
-  it('by series is the transpose of that by rows', async () => {
+  it('by series is the transpose of the layout by rows', async () => {
     const sample = fc.tuple(
       fc.integer({ min: 0, max: 50 }),
       fc.constantFrom('t', 'h', 'p'),
@@ -215,7 +215,7 @@ describe('a large result', () => {
   const query = { from: AT, until: NEXT + 1, resource: 'A', data: [{ metric: 't', name: 'T, "in"' }, { metric: 'h' }] }
   const csv = 'timestamp,"T, ""in""",A/h\r\n2024-06-10T00:00:00.000000Z,12.67,80\r\n2024-06-10T08:00:00.000000Z,,70\r\n'
 
-  it('comes as CSV, by what is accepted or by the mode', async () => {
+  it('is returned as CSV, by Accept or by the mode', async () => {
     await using queries = await filled()
     const accepted = await queries.ask('POST', '/data/query', query, { accept: 'text/csv' })
     expect([accepted.text, accepted.headers['content-type']]).toEqual([csv, 'text/csv; charset=utf-8'])
@@ -224,7 +224,7 @@ describe('a large result', () => {
     expect((await queries.ask('POST', '/data/query', grouped)).text.split('\r\n')[0]).toBe('timestamp,A/t/max')
   })
 
-  it('comes as JSON line by line', async () => {
+  it('is returned as one JSON value per line', async () => {
     await using queries = await filled()
     const answer = await queries.ask('POST', '/data/query', query, { accept: 'application/x-ndjson' })
     expect(answer.text).toBe(
@@ -232,7 +232,7 @@ describe('a large result', () => {
     )
   })
 
-  it('comes as Arrow, with the types of its values', async () => {
+  it('is returned as Arrow, with the types of its values', async () => {
     await using queries = await filled()
     await queries.put('A', 'state', { [AT]: 'on', [NEXT]: 'off' })
     await queries.put('A', 'ok', { [AT]: true })
@@ -255,7 +255,7 @@ describe('a large result', () => {
     ])
   })
 
-  it('has the same rows in each form, over many parts', async () => {
+  it('has the same rows in each format, over many parts', async () => {
     await using queries = await bench()
     await queries.put('r', 'm', Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [AT + i, i / 8])))
     const asked = { resource: 'r', metric: 'm', from: AT, until: AT + 30_000 }
@@ -287,7 +287,7 @@ describe('a large result', () => {
     expect(tableFromIPC(arrow).numRows).toBe(25_000)
   })
 
-  it('is the same JSON in parts as at once', async () => {
+  it('is the same JSON in parts as in one piece', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 1_200 }), async (value, count) => {
         const whole = {
@@ -304,7 +304,7 @@ describe('a large result', () => {
     )
   })
 
-  it.each([0, 1, 500, 1_201])('of a lazy list of %d rows are those of the list', async (length) => {
+  it.each([0, 1, 500, 1_201])('of a lazy list of %d rows equals that of the list', async (length) => {
     const rowAt = (i: number) => [i, 'x']
     let text = ''
     for await (const part of jsonParts({ rows: new LazyList(length, rowAt) }, new Yielder(machineTimers))) text += part

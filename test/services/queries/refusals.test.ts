@@ -4,7 +4,7 @@ import { bench } from './support/bench-of-queries.ts'
 
 const OK = { resource: 'A', metric: 't' }
 
-describe('a query that is wrong', () => {
+describe('an invalid query', () => {
   it.each<[string, unknown, readonly string[]]>([
     [
       'of a series without its parts',
@@ -58,7 +58,7 @@ describe('a query that is wrong', () => {
       { metric: 't', resources: { tag: 'x', groupBy: 'room' } },
       ['/resources/groupBy <- requires freq (add freq and an aggregation)'],
     ],
-  ])('is refused with every problem: %s', async (_name, query, problems) => {
+  ])('is rejected with every problem: %s', async (_name, query, problems) => {
     await using queries = await bench()
     const answer = await queries.ask('POST', '/data/query', query)
     expect(answer.status).toBe(400)
@@ -70,7 +70,7 @@ describe('a query that is wrong', () => {
     expect(queries.service.check(query)).toHaveLength(details.length)
   })
 
-  it('says that a selection needs resources, and a name a stored query', async () => {
+  it('reports that a selection requires resources, and a name requires a stored query', async () => {
     await using queries = await bench()
     const selection = await queries.ask('POST', '/data/query', { metric: 't', resources: { tag: 'x' } })
     expect([selection.status, selection.at('error')]).toEqual([
@@ -86,7 +86,7 @@ describe('a query that is wrong', () => {
 })
 
 describe('overrides', () => {
-  it('take the place of defaults, and leave alone what a series says itself', async () => {
+  it('replace defaults, but not the settings of a series', async () => {
     await using queries = await bench()
     await queries.put('A', 't', { 0: 1, 1: 5 })
     await queries.put('B', 't', { 0: 7 })
@@ -130,7 +130,7 @@ describe('overrides', () => {
     expect(columns(bare)).toHaveLength(4)
   })
 
-  it('are refused where they fit nothing', async () => {
+  it('are rejected where they do not apply', async () => {
     await using queries = await bench()
     await queries.ask('POST', '/config/query', { name: 'q', query: OK })
     const wrong = await queries.ask('GET', '/data/query/q?periods=many&data=x&render.mode=NICE&align.timezone=Mars')

@@ -21,7 +21,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
   })
   afterEach(() => queries.close())
 
-  it('live from creation to deletion', async () => {
+  it('can be created, replaced, executed and deleted', async () => {
     const { stored } = api
     const made = await stored.create({ name: 'a/b c', query: QUERY, meta: { tags: ['x'] } })
     expect(made).toMatchObject({
@@ -55,7 +55,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
     await expect(stored.remove('a/b c')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('are refused when the name is taken, wrong or another, and when the version is another', async () => {
+  it('are rejected when the name exists, is invalid or differs, and when the version differs', async () => {
     const { stored } = api
     await stored.create({ query: QUERY }, 'q')
     await expect(stored.create({ name: 'q', query: QUERY })).rejects.toMatchObject({
@@ -73,13 +73,13 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
     await expect(stored.create({ name: '..', query: QUERY })).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('need not be about anything that is there, nor be complete', async () => {
+  it('may be incomplete, and may refer to unknown resources', async () => {
     await expect(api.stored.create({ name: 'half', query: {} })).resolves.toMatchObject({ version: 1 })
     await expect(api.execute({ stored: 'half' })).rejects.toMatchObject({ code: 'VALIDATION' })
     await expect(api.execute({ stored: 'half' }, { overrides: QUERY })).resolves.toMatchObject({ query: QUERY })
   })
 
-  it('are found by their filter, some at a time, by name', async () => {
+  it('are found by a filter, in pages, sorted by name', async () => {
     const put = (name: string, meta: object, query: object = QUERY) => api.stored.create({ name, query, meta })
     await put('151CF-temperature', { tags: ['stable', 'demo'], description: 'Hot water', owner: 'ann lee' })
     await put('boiler-2', { tags: ['demo'] }, { data: [{ resource: 'B', metric: 'p' }] })
@@ -128,14 +128,14 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
   })
 
   it.each(['colour:red', 'created:yesterday', 'created:/', 'modified:now-P/'])(
-    'says that %s is not a filter',
+    'reject %s as a filter',
     async (q) => {
       await expect(api.stored.search({ q })).rejects.toMatchObject({ code: 'VALIDATION', issues: [{ path: '/q' }] })
     },
   )
 })
 
-describe('stored queries on the wire', () => {
+describe('stored queries over HTTP', () => {
   it('have links, messages and a version', async () => {
     await using queries = await bench()
     const made = await queries.ask('POST', '/config/query/a%20b', { query: QUERY })

@@ -24,7 +24,7 @@ describe.each(WAYS)('the resources service, %s', (way) => {
   })
   afterEach(() => resources.close())
 
-  it('takes a resource from creation to deletion', async () => {
+  it('creates, changes and deletes a resource', async () => {
     expect(await api.resources.create({ id: 'r/1', name: 'a' })).toEqual({
       value: { id: 'r/1', name: 'a' },
       version: 1,
@@ -50,7 +50,7 @@ describe.each(WAYS)('the resources service, %s', (way) => {
     ])
   })
 
-  it('keeps types and constraints', async () => {
+  it('manages types and constraints', async () => {
     const { id } = await api.constraints.create({ name: 'c', attributes: [] })
     expect(await api.types.create({ id: 't', $constraints: [id] })).toMatchObject({ value: { id: 't' }, version: 1 })
     expect(await api.types.patch('t', { a: 1 })).toMatchObject({ value: { a: 1 }, version: 2, created: false })
@@ -71,7 +71,7 @@ describe.each(WAYS)('the resources service, %s', (way) => {
     expect(await refusal(api.constraints.get(id))).toEqual(['NOT_FOUND', `No ResourceConstraint with id '${id}'`])
   })
 
-  it('refuses with the same code and the same problems', async () => {
+  it('rejects with the same code and the same problems', async () => {
     await api.resources.create({ id: 'r' })
     expect(await refusal(api.resources.create({ id: 'r' }))).toEqual(['CONFLICT', 'Existing resource entry with id r'])
     expect((await refusal(api.resources.patch('r', {}, { ifVersion: 9 })))[0]).toBe('PRECONDITION')

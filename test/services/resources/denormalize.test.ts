@@ -11,8 +11,8 @@ const resource = attributes.map((own): ResourceEntity => ({ ...own, id: 'r' }))
 const KEPT_BACK = ['id', 'parentId', '$constraints', '$bulkOperation']
 
 // Holds RESOURCE-2
-describe('what a resource shows', () => {
-  it('has every own attribute unchanged, those of its type that are inherited, and nothing else', () => {
+describe('the shown form of a resource', () => {
+  it('contains every own attribute unchanged, and the inherited ones of its type', () => {
     fc.assert(
       fc.property(resource, attributes, (own, type) => {
         const inherited = Object.keys(type).filter((key) => !KEPT_BACK.includes(key))
@@ -30,7 +30,7 @@ describe('what a resource shows', () => {
     expect(denormalize(own, undefined)).toBe(own)
   })
 
-  it('is what its origins say', () => {
+  it('matches its origins', () => {
     fc.assert(
       fc.property(resource, attributes, (own, type) => {
         const origins = originsOf(own, { id: 't', attributes: type })
@@ -40,7 +40,7 @@ describe('what a resource shows', () => {
     )
   })
 
-  it('reports a value of the type that an own one hides, when they differ', () => {
+  it('reports a value of the type that a different own value hides', () => {
     const type = { id: 't', attributes: { a: 1, b: [1, { c: 2 }], parentId: 'x' } }
     expect(originsOf({ id: 'r', a: 2, b: [1, { c: 2 }], parentId: 'y' }, type)).toEqual([
       { attribute: 'a', value: 2, from: 'resource', id: 'r', hidden: 1 },

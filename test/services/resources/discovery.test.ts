@@ -14,7 +14,7 @@ const stored = async ({ storage }: Bench, id: string): Promise<unknown> =>
   (await storage.tenant('acme').collection(RESOURCES).get(id))?.value.own['lastMessageTimestamp']
 
 describe('discovery', () => {
-  it('makes resources that are not there, and reports it with the message', async () => {
+  it('creates unknown resources, and reports them with their message', async () => {
     await using resources = await bench()
     const reader = resources.api.changes()
     await resources.service.discover([seen('a'), seen('b'), seen('a', NOON + 5)])
@@ -30,14 +30,14 @@ describe('discovery', () => {
     expect([pluck(values, 'change'), pluck(values, 'userId')]).toEqual([['created'], ['system/broker']])
   })
 
-  it('answers at once for resources that it knows', async () => {
+  it('returns synchronously for known resources', async () => {
     await using resources = await bench()
     await resources.service.discover([seen('a')])
     expect(resources.service.discover([seen('a'), seen('a')])).toBeUndefined()
     expect(resources.service.discover([seen('b')])).toBeInstanceOf(Promise)
   })
 
-  it('leaves existing resources as they are', async () => {
+  it('leaves existing resources unchanged', async () => {
     await using resources = await bench()
     await resources.api.resources.create({ id: 'a', name: 'mine' })
     await resources.service.discover([seen('a')])
@@ -49,7 +49,7 @@ describe('discovery', () => {
     expect((await resources.api.resources.changes('a', {})).total).toBe(1)
   })
 
-  it('makes one of however many discover it at once, on two hosts too', async () => {
+  it('creates a resource once for any number of simultaneous messages, on two hosts too', async () => {
     await using one = await bench()
     await using two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
     const ids = Array.from({ length: 300 }, (_, n) => seen(`r${n}`))
@@ -59,7 +59,7 @@ describe('discovery', () => {
     expect(changes.every(({ total }) => total === 1)).toBe(true)
   })
 
-  it('makes a resource again that was deleted', async () => {
+  it('creates a deleted resource again', async () => {
     await using resources = await bench()
     await resources.service.discover([seen('a')])
     await resources.api.resources.remove('a')
@@ -68,8 +68,8 @@ describe('discovery', () => {
   })
 })
 
-describe('when a resource was heard last', () => {
-  it('is seen at once and written later, without a record in the history or another version', async () => {
+describe('the last message time of a resource', () => {
+  it('is visible immediately and stored later, without a record in the history or a new version', async () => {
     await using resources = await bench()
     await resources.api.resources.create({ id: 'a' })
     await resources.service.discover([seen('a')])
@@ -84,14 +84,14 @@ describe('when a resource was heard last', () => {
     expect((await resources.api.resources.changes('a', {})).total).toBe(1)
   })
 
-  it('goes forward only', async () => {
+  it('never decreases', async () => {
     await using resources = await bench()
     await resources.service.discover([seen('a', NOON)])
     void resources.service.discover([seen('a', NOON - 10)])
     expect(await heard(resources, 'a')).toBe(NOON)
   })
 
-  it('is written when the service stops', async () => {
+  it('is stored when the service stops', async () => {
     const resources = await bench()
     await resources.service.discover([seen('a', NOON)])
     void resources.service.discover([seen('a', NOON + 9)])
@@ -99,7 +99,7 @@ describe('when a resource was heard last', () => {
     expect(await stored(resources, 'a')).toBe(NOON + 9)
   })
 
-  it('is part of what the next writer writes', async () => {
+  it('is included in the next write of the resource', async () => {
     await using resources = await bench()
     await resources.service.discover([seen('a', NOON)])
     void resources.service.discover([seen('a', NOON + 9)])

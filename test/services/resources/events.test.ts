@@ -34,7 +34,7 @@ async function first<T>(events: AsyncIterable<T>, count: number): Promise<readon
 }
 
 describe('the stream of metadata events', () => {
-  it('reports line by line what was created, updated and deleted, and what was before', async () => {
+  it('contains a line for each creation, update and deletion, with the previous state', async () => {
     const { resources, open, close } = await streaming({})
     const answer = await open()
     expect(answer.headers.get('content-type')).toContain('application/x-ndjson')
@@ -57,7 +57,7 @@ describe('the stream of metadata events', () => {
     await close()
   })
 
-  it('goes on where a reader of server-sent events left, and reports one kind alone', async () => {
+  it('resumes after the last id of a reader of server-sent events, and filters by kind', async () => {
     const { resources, open, close } = await streaming({ accept: 'text/event-stream' }, '?objectType=resource')
     await resources.api.resources.create({ id: 'a' })
     const answer = await open()
@@ -74,7 +74,7 @@ describe('the stream of metadata events', () => {
     await close()
   })
 
-  it('says that there is a gap to a reader whose number is of another process', async () => {
+  it('reports a gap to a reader whose id is from another process', async () => {
     const { resources, open, close } = await streaming({ accept: 'text/event-stream' })
     // the first id is from a process that began a second earlier and had sent one event
     const answers = [
@@ -86,7 +86,7 @@ describe('the stream of metadata events', () => {
     await close()
   })
 
-  it('is refused for a kind that there is not', async () => {
+  it('is rejected for an unknown kind', async () => {
     await using resources = await bench()
     const answer = await resources.ask('GET', '/api/events?objectType=alarm')
     expect([answer.status, answer.at('error')]).toEqual([

@@ -21,15 +21,15 @@ afterEach(async () => {
   await other.close()
 })
 
-describe('a resource that another host wrote since', () => {
-  it('is patched over what that one wrote', async () => {
+describe('a resource that another host changed', () => {
+  it('is patched over that change', async () => {
     await other.api.resources.patch('r', { a: 2 })
     await one.api.resources.patch('r', { b: 2 })
     expect((await one.api.resources.get('r')).value).toEqual({ id: 'r', a: 2, b: 2 })
     expect(await one.api.resources.changes('r', {})).toMatchObject({ total: 3 })
   })
 
-  it('has the version of that write, also for those who expect it', async () => {
+  it('has the version of that change, also for `ifVersion`', async () => {
     const { version } = await other.api.resources.patch('r', { a: 2 })
     await expect(one.api.resources.patch('r', { b: 2 }, { ifVersion: version - 1 })).rejects.toMatchObject({
       code: 'PRECONDITION',
@@ -40,7 +40,7 @@ describe('a resource that another host wrote since', () => {
     })
   })
 
-  it('can be made again when that one deleted it, and not when that one made it', async () => {
+  it('can be created again after that host deleted it, and not after it created it', async () => {
     await other.api.resources.remove('r')
     await one.api.resources.create({ id: 'r', c: 1 })
     await expect(other.api.resources.create({ id: 'r' })).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -49,7 +49,7 @@ describe('a resource that another host wrote since', () => {
 })
 
 describe('a write', () => {
-  it('after others of this host goes by their version without reading it', async () => {
+  it('uses the cached version of the previous write without reading it', async () => {
     const reads = vi.spyOn(MemoryTable.prototype, 'get')
     await other.api.resources.patch('r', { a: 2 })
     reads.mockClear()
@@ -60,7 +60,7 @@ describe('a write', () => {
     expect(await other.api.resources.get('r')).toMatchObject({ version, value: { a: 3 } })
   })
 
-  it('that no task can depend on is not reported to those who follow tasks', async () => {
+  it('that cannot affect tasks is not reported to followers of tasks', async () => {
     const log = storage.tenant('acme').log('resources')
     const before = await log.bounds(0)
     await one.api.resources.patch('r', { a: 2 })

@@ -22,7 +22,7 @@ const attribute = name.chain((key) => fc.tuple(fc.constant(key), fc.option(value
 const patch = fc.array(attribute, { maxLength: 5 }).map((entries): Record<string, Json> => Object.fromEntries(entries))
 
 describe('a resource that is patched', () => {
-  it('has its attributes overlaid with the patch, without the ones that are null', async () => {
+  it('has its attributes overlaid with the patch, and loses the ones that are null', async () => {
     await fc.assert(
       fc.asyncProperty(patch, fc.array(patch, { maxLength: 4 }), async (first, patches) => {
         const { api, close } = await bench()
@@ -47,8 +47,8 @@ describe('a resource that is patched', () => {
 })
 
 // Holds RESOURCE-1
-describe('writers at once', () => {
-  it('lose no update; the history has every write in the order in which they counted', async () => {
+describe('concurrent writers', () => {
+  it('lose no update; the history has every write in version order', async () => {
     const { api, close } = await bench()
     await api.resources.create({ id: 'r' })
     const names = Array.from({ length: 60 }, (_, n) => `k${n}`)
@@ -63,7 +63,7 @@ describe('writers at once', () => {
     await close()
   })
 
-  it('of two hosts lose none either', async () => {
+  it('of two hosts lose no update', async () => {
     await using one = await bench()
     await using two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
     await one.api.resources.create({ id: 'r' })
@@ -73,7 +73,7 @@ describe('writers at once', () => {
     expect((await two.api.resources.changes('r', {})).total).toBe(21)
   })
 
-  it('that name the version they saw: one of them wins', async () => {
+  it('that expect the same version: one of them succeeds', async () => {
     const { api, close } = await bench()
     await api.resources.create({ id: 'r' })
     const outcomes = await Promise.allSettled(
@@ -83,7 +83,7 @@ describe('writers at once', () => {
     await close()
   })
 
-  it('creating the same resource: one of them does', async () => {
+  it('creating the same resource: one of them succeeds', async () => {
     const { ask, close } = await bench()
     const made = await Promise.all(Array.from({ length: 5 }, () => ask('POST', '/api/resources', { id: 'r' })))
     expect(made.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409])
@@ -93,7 +93,7 @@ describe('writers at once', () => {
 
 describe('search', () => {
   /** Executes random writes of types and resources; afterwards, listings agree with the resources' state. */
-  it('agrees with what resources show when everything is done', async () => {
+  it('agrees with the shown resources when all background work is done', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('resource' as const), id: fc.constantFrom('a', 'b', 'c'), body: patch }),
       fc.record({ kind: fc.constant('type' as const), id: fc.constantFrom('t', 'u', 'v'), body: patch }),
@@ -127,7 +127,7 @@ describe('search', () => {
 
 // Holds TYPEWORK-1
 describe('a restart', () => {
-  it('goes on with what a type left to be done, and keeps everything that was answered', async () => {
+  it('continues the background work of types, and keeps every acknowledged write', async () => {
     const folder = testFolder(onTestFinished)
     const first = openSqlite({ folder, blobs: openMemoryBlobs() })
     const before = await bench({ storage: await first })

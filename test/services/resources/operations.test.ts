@@ -25,7 +25,7 @@ async function finished(b: Bench, body: unknown) {
 const remove = (ids: readonly string[], entity = 'resource') => ({ entity, action: 'delete', query: { ids } })
 
 describe('a bulk operation', () => {
-  it('deletes in the order given, and says what became of each', async () => {
+  it('deletes in the requested order, and reports the result of each', async () => {
     await using b = await working()
     await b.api.resources.create({ id: 'house' })
     await b.api.resources.create({ id: 'room', parentId: 'house' })
@@ -48,7 +48,7 @@ describe('a bulk operation', () => {
     })
   })
 
-  it('deletes types that are not in use', async () => {
+  it('deletes types without uses', async () => {
     await using b = await working()
     await b.api.types.create({ id: 'pump' })
     await b.api.types.create({ id: 'fan' })
@@ -64,7 +64,7 @@ describe('a bulk operation', () => {
     })
   })
 
-  it('patches resources, and inserts the ones that are not there', async () => {
+  it('patches resources, and creates missing ones', async () => {
     await using b = await working()
     await b.api.resources.create({ id: 'a', kept: 1, gone: 2 })
     const resources = [
@@ -80,7 +80,7 @@ describe('a bulk operation', () => {
     expect((await b.api.resources.get('b')).value).toEqual({ id: 'b', x: 1 })
   })
 
-  it('writes of many what it writes of few', async () => {
+  it('writes for many resources what a single request writes', async () => {
     await using b = await working()
     const resources = Array.from({ length: 250 }, (_, i) => ({ id: `r${i}` }))
     await finished(b, { entity: 'resource', action: 'patchOrInsert', query: { resources } })
@@ -89,7 +89,7 @@ describe('a bulk operation', () => {
     expect((await b.api.resources.list({})).total).toBe(0)
   })
 
-  it('shows no results while it goes on, and an unknown one is reported', async () => {
+  it('shows no results while it runs, and an unknown one is reported', async () => {
     await using b = await working()
     const { id } = await b.api.operations.queue(remove(['a']))
     expect(await b.api.operations.get(id)).not.toHaveProperty('results')
@@ -114,7 +114,7 @@ describe('a bulk operation', () => {
       { action: 'patchOrInsert', query: { resources: [{}, { id: 'a' }, { id: 'a' }] } },
       ['/query/resources/0/id', '/query/resources'],
     ],
-  ])('is refused for %s', async (_what, more, paths) => {
+  ])('is rejected for %s', async (_what, more, paths) => {
     await using b = await working()
     const refused: unknown = await b.api.operations
       .queue({ ...remove(['a']), ...more })
@@ -123,7 +123,7 @@ describe('a bulk operation', () => {
     expect(pluck((refused as AppError).issues, 'path')).toEqual(paths)
   })
 
-  it('that a crash interrupted goes on, and what it had done counts as done', async () => {
+  it('resumes after a crash, and counts what was done before', async () => {
     const b = await working()
     for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id })
     const life = new Mortal()
@@ -161,7 +161,7 @@ describe('a bulk operation', () => {
     })
   })
 
-  it('is forgotten a week after its end', async () => {
+  it('is deleted a week after its end', async () => {
     await using b = await working()
     const { id } = await finished(b, remove(['a']))
     b.clock.now += 8 * 86_400_000

@@ -13,7 +13,7 @@ const HAL = { accept: 'application/hal+json' }
 const PAGED = { accept: 'application/vnd.service.paged+json' }
 
 describe('creating a resource', () => {
-  it('returns its place and what is stored', async () => {
+  it('returns its address and the stored resource', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: 'test' })
     expect([made.status, made.body]).toEqual([
       201,
@@ -22,13 +22,13 @@ describe('creating a resource', () => {
     expect(made.headers).toMatchObject({ location: 'http://localhost:80/api/resources/r1', etag: '"1"' })
   })
 
-  it('keeps ids of any characters', async () => {
+  it('accepts ids of any characters', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: '/abc/äxx ?#' })
     expect(made.at('uri')).toBe('http://localhost:80/api/resources/%2Fabc%2F%C3%A4xx%20%3F%23')
     expect((await resources.ask('GET', String(made.at('uri')))).at('id')).toBe('/abc/äxx ?#')
   })
 
-  it.each(['.', '..'])('refuses %s, which no address can have', async (id) => {
+  it.each(['.', '..'])('rejects %s, which a URL cannot contain', async (id) => {
     const made = await resources.ask('POST', '/api/resources', { id })
     expect([made.status, made.at('error')]).toEqual([400, expect.stringContaining('/id <- cannot be part of a URL')])
     expect((await resources.ask('POST', '/api/resourcetypes', { id })).status).toBe(400)
@@ -36,12 +36,12 @@ describe('creating a resource', () => {
     expect((await resources.api.resources.list({})).total).toBe(0)
   })
 
-  it('takes null for nothing', async () => {
+  it('treats null as absent', async () => {
     const made = await resources.ask('POST', '/api/resources', { id: 'r1', name: null, a: { b: null } })
     expect(made.at('entity')).toEqual({ id: 'r1', a: { b: null } })
   })
 
-  it('reports all problems at once, in the form of a validation', async () => {
+  it('reports all problems at once, as a validation error', async () => {
     const refused = await resources.ask('POST', '/api/resources', { id: 'r', name: 1, owner: 2 })
     expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/name', '/owner'])
     expect(refused.at('details.0')).toEqual({
@@ -54,7 +54,7 @@ describe('creating a resource', () => {
     })
   })
 
-  it('refuses such keys, cycles and what is too large also in process', async () => {
+  it('rejects such keys, cycles and oversized bodies from in-process callers too', async () => {
     const { resources: api } = resources.api
     await expect(api.create(JSON.parse('{"id":"r","__proto__":1}'))).rejects.toThrow('/__proto__ <- ')
     const circle: Record<string, unknown> = { id: 'r' }
@@ -67,12 +67,12 @@ describe('creating a resource', () => {
 describe('changing a resource', () => {
   beforeEach(() => resources.ask('POST', '/api/resources', { id: 'r1', name: 'a', limits: { low: 1 }, tags: ['x'] }))
 
-  it.each(['PUT', 'PATCH'] as const)('refuses another id in the body of a %s', async (method) => {
+  it.each(['PUT', 'PATCH'] as const)('rejects another id in the body of a %s', async (method) => {
     const refused = await resources.ask(method, '/api/resources/r1', { id: 'r2' })
     expect([refused.status, refused.at('error')]).toEqual([400, '/id <- is "r2", but the path contains "r1" (omit it)'])
   })
 
-  it('never returns a version twice, not after a deletion either', async () => {
+  it('never repeats a version, even after a deletion', async () => {
     const first = await resources.ask('GET', '/api/resources/r1')
     await resources.ask('DELETE', '/api/resources/r1')
     const second = await resources.ask('PUT', '/api/resources/r1', {})
@@ -91,7 +91,7 @@ describe('parents', () => {
     expect((await resources.ask('POST', '/api/resources', { id: 'x', parentId: 'nobody' })).status).toBe(201)
   })
 
-  it('make no circle; the refusal names it', async () => {
+  it('cannot form a cycle; the error names it', async () => {
     const refused = await resources.ask('PATCH', '/api/resources/a', { parentId: 'c' })
     expect([refused.status, refused.at('error')]).toEqual([
       400,
@@ -101,7 +101,7 @@ describe('parents', () => {
     expect(self.at('error')).toContain('a -> a')
   })
 
-  it('make no circle when two writers close it together', async () => {
+  it('cannot form a cycle by two concurrent writers', async () => {
     for (const id of ['p', 'q']) await resources.ask('POST', '/api/resources', { id })
     const both = await Promise.all([
       resources.ask('PATCH', '/api/resources/p', { parentId: 'q' }),
@@ -112,7 +112,7 @@ describe('parents', () => {
 })
 
 describe('deleting a resource', () => {
-  it('is refused while others have it as parent or refer to it, however often', async () => {
+  it('is rejected while others have it as parent or refer to it', async () => {
     await resources.ask('POST', '/api/resources', { id: 'r1', me: { $ref: '/resources/r1' } })
     await resources.ask('POST', '/api/resources', { id: 'child', parentId: 'r1' })
     await resources.ask('POST', '/api/resources', { id: 'both', parentId: 'r1', peer: { $ref: '/resources/r1' } })
@@ -124,7 +124,7 @@ describe('deleting a resource', () => {
     ])
   })
 
-  it('takes along what it is told to', async () => {
+  it('deletes the requested dependents', async () => {
     const asked: string[] = []
     await using cascading = await bench({
       cascades: { alarms: async (id) => void asked.push(id) },
@@ -155,7 +155,7 @@ describe('parts of a resource', () => {
     await resources.ask('POST', '/api/resources', { id: 'r1', parentId: 'p', resourceTypeId: 't', name: 'mine' })
   })
 
-  it('are shown with inherited values, or its own alone', async () => {
+  it('are shown with inherited values, or only its own', async () => {
     expect((await resources.ask('GET', '/api/resources/r1')).body).toEqual({
       id: 'r1',
       parentId: 'p',
@@ -172,7 +172,7 @@ describe('parts of a resource', () => {
     })
   })
 
-  it('say where each value comes from', async () => {
+  it('show the origin of each value', async () => {
     const { body } = await resources.ask('GET', '/api/resources/r1/explain')
     expect(body).toEqual([
       { attribute: 'area', value: { $ref: '/resources/hall' }, from: 'type', id: 't' },
@@ -202,7 +202,7 @@ describe('parts of a resource', () => {
 })
 
 describe('the history of a resource', () => {
-  it('has every write, newest first, ten unless it is asked for more', async () => {
+  it('contains every write, newest first, ten by default', async () => {
     await resources.ask('POST', '/api/resources', { id: 'r1' }, { 'x-user': 'ann' })
     for (let n = 1; n <= 11; n++) await resources.ask('PATCH', '/api/resources/r1', { n: Math.ceil(n / 2) })
     resources.clock.now += 1000

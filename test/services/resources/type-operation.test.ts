@@ -29,7 +29,7 @@ const busyWith = async (b: Bench) => (await b.api.types.get('pump')).value['$bul
 
 // Holds TYPEWORK-2
 describe('the operation over the resources of a type', () => {
-  it('is named in the answer to the change, can be asked for, and ends when all tasks are there', async () => {
+  it('is named in the response to the change, can be read, and ends when all tasks exist', async () => {
     await using b = await linked(5, await working())
     const { value } = await b.api.types.patch('pump', { templates })
     const id = textOf(value['$bulkOperation'])
@@ -47,7 +47,7 @@ describe('the operation over the resources of a type', () => {
       })
   })
 
-  it('says of which templates no tasks could be made, and the tasks come with the template', async () => {
+  it('reports templates whose tasks could not be created, and creates them when the template exists', async () => {
     await using b = await linked(3, await working())
     b.tasks.missingTemplates.add('t')
     const { value } = await b.api.types.patch('pump', { templates })
@@ -67,7 +67,7 @@ describe('the operation over the resources of a type', () => {
     expect([b.tasks.kept.size, b.service.gauges().upkeepWaiting]).toEqual([3, 0])
   })
 
-  it('of several changes in a row come all to their ends', async () => {
+  it('of several successive changes all end', async () => {
     await using b = await linked(20, await working())
     const ids: string[] = []
     for (const templateName of ['t', 'u', 'v']) {
@@ -83,7 +83,7 @@ describe('the operation over the resources of a type', () => {
     await expect.poll(() => busyWith(b)).toBeUndefined()
   })
 
-  it('goes on after a restart', async () => {
+  it('resumes after a restart', async () => {
     const disk = new MemoryDisk()
     const first = await linked(5, await working(disk))
     const { value } = await first.api.types.patch('pump', { templates })

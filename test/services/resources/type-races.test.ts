@@ -15,9 +15,9 @@ async function narrowDoors(b: Bench): Promise<string> {
   return (await b.api.constraints.create({ name: 'narrow', attributes: [WIDTH] })).id
 }
 
-describe('a constraint that comes to a type while a resource is written', () => {
+describe('a constraint that is added to a type during a write of a resource', () => {
   it.each([['of the type already', true] as const, ['new to it', false] as const])(
-    'sees the resource, which is %s',
+    'checks the resource, which is %s',
     async (_how, isThere) => {
       const { storage, holdNext } = heldCommits(openMemory())
       await using b = await bench({ storage })
@@ -35,7 +35,7 @@ describe('a constraint that comes to a type while a resource is written', () => 
     },
   )
 
-  it('sees it also when the constraint itself becomes another one', async () => {
+  it('checks the resource also when the constraint itself is changed', async () => {
     const { storage, holdNext } = heldCommits(openMemory())
     await using b = await bench({ storage })
     const constraint = await narrowDoors(b)
@@ -57,8 +57,8 @@ describe('a constraint that comes to a type while a resource is written', () => 
 })
 
 // Holds TYPEWORK-2
-describe('a change of a type whose operation is under way', () => {
-  it('keeps the constraint that it brought when the operation ends', async () => {
+describe('a change of a type during an operation', () => {
+  it('keeps its constraint when the operation ends', async () => {
     const { storage, holdNext } = heldCommits(openMemory())
     await using b = await bench({ storage })
     const constraint = await narrowDoors(b)
@@ -82,7 +82,7 @@ describe('a change of a type whose operation is under way', () => {
 
 // Holds TYPEWORK-3
 describe('the operation over the resources of a type', () => {
-  it('is tried again when the store was away', async () => {
+  it('is retried after the store was unavailable', async () => {
     const inner = openMemory()
     const away = { is: false }
     const later: (() => void)[] = []

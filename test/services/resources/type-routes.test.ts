@@ -19,7 +19,7 @@ async function rest(id: string) {
 }
 
 describe('resource types', () => {
-  it('are created with an id of their own, or one that is made', async () => {
+  it('are created with an id of their own, or a generated one', async () => {
     const made = await resources.ask('POST', '/api/resourcetypes', { id: 'pump', test: 123, $bulkOperation: 'x' })
     expect([made.status, made.body]).toEqual([
       201,
@@ -45,7 +45,7 @@ describe('resource types', () => {
       400,
       "/$constraints <- No ResourceConstraint with id 'none'",
     ],
-  ] as const)('refuse %s %s %j', async (method, url, body, status, error) => {
+  ] as const)('reject %s %s %j', async (method, url, body, status, error) => {
     await resources.ask('POST', '/api/resourcetypes', { id: 'pump' })
     await resources.ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'pump' })
     const refused = await resources.ask(method, url, body)
@@ -85,7 +85,7 @@ describe('resource types', () => {
     expect(pluck(changes.body, 'change')).toEqual(['updated', 'created'])
   })
 
-  it('may come after their resources, which are then found by what they inherit', async () => {
+  it('may be created after their resources, which are then found by inherited values', async () => {
     await resources.ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'pump' })
     expect((await resources.ask('GET', '/api/resources/r')).body).toEqual({ id: 'r', resourceTypeId: 'pump' })
     const made = await resources.ask('POST', '/api/resourcetypes', { id: 'pump', tags: ['x'] })
@@ -95,7 +95,7 @@ describe('resource types', () => {
     expect((await resources.ask('GET', '/api/resources?tag=x')).at('total')).toBe(1)
   })
 
-  it('that change are followed by the search of a thousand resources, without another version of any', async () => {
+  it('that change are reflected by the search of a thousand resources, without new versions of these', async () => {
     await resources.ask('POST', '/api/resourcetypes', { id: 'pump', provider: 'one' })
     await Promise.all(
       Array.from({ length: 1000 }, (_, n) => resources.api.resources.create({ id: `r${n}`, resourceTypeId: 'pump' })),
@@ -112,7 +112,7 @@ describe('resource types', () => {
     expect((await resources.ask('GET', '/api/resources/r1/changes')).headers['x-count']).toBe('1')
   })
 
-  it('change what their resources show at once', async () => {
+  it('change the shown form of their resources immediately', async () => {
     await resources.ask('POST', '/api/resourcetypes', { id: 'pump', color: 'red' })
     await resources.ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'pump' })
     expect(await resources.service.lookup('r')).toMatchObject({ color: 'red' })
@@ -192,7 +192,7 @@ describe('resource constraints', () => {
     [attribute(deep(11)), `/attributes/0/type${'/attributes/0/type'.repeat(11)}`],
     [attribute({ type: 'string' }, 'constructor'), '/attributes/0/name'],
     [{ name: 'c', attributes: [...attribute({ type: 'boolean' }).attributes, { name: 'x' }] }, '/attributes/1/name'],
-  ])('refuse %j', async (body, path) => {
+  ])('reject %j', async (body, path) => {
     const refused = await resources.ask('POST', '/api/resourceconstraints', body)
     expect([refused.status, pluck(refused.at('details'), 'instancePath')]).toEqual([
       400,
@@ -205,7 +205,7 @@ describe('resource constraints', () => {
     [{ type: 'string' }, 'tags'],
     [{ type: 'array', elementType: { type: 'numeric' } }, 'tags'],
     [{ type: 'enum', enumType: 'numeric', items: [1] }, 'name'],
-  ])('may not make reserved attributes something else: %j of %s', async (type, name) => {
+  ])('cannot contradict reserved attributes: %j of %s', async (type, name) => {
     const refused = await resources.ask('POST', '/api/resourceconstraints', attribute(type, name))
     expect([refused.status, refused.at('error')]).toEqual([400, 'Cannot redefine default keywords'])
   })
@@ -215,11 +215,11 @@ describe('resource constraints', () => {
     [{ type: 'enum', enumType: 'string', items: ['a'] }, 'provider'],
     [{ type: 'array', minLength: 1 }, 'tags'],
     [{ type: 'numeric', minimum: 0 }, 'lastMessageTimestamp'],
-  ])('may make reserved attributes stricter: %j of %s', async (type, name) => {
+  ])('can restrict reserved attributes further: %j of %s', async (type, name) => {
     expect((await resources.ask('POST', '/api/resourceconstraints', attribute(type, name))).status).toBe(201)
   })
 
-  it('hold for writes of resources, inherited values included', async () => {
+  it('apply to writes of resources, inherited values included', async () => {
     const id = await constraint()
     await resources.ask('POST', '/api/resourcetypes', { id: 'house', $constraints: [id] })
     const refused = await resources.ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'house' })
@@ -247,7 +247,7 @@ describe('resource constraints', () => {
     expect((await resources.ask('PATCH', '/api/resources/r', { address: 'x' })).status).toBe(400)
   })
 
-  it('applied to a type with resources are held against them in the background', async () => {
+  it('that are added to a type with resources are checked against these in the background', async () => {
     const id = await constraint()
     await resources.ask('POST', '/api/resourcetypes', { id: 'house' })
     for (const address of ['Ghent', 'x', 'y']) {
@@ -277,7 +277,7 @@ describe('resource constraints', () => {
     expect((await rest('house')).at('$constraints')).toEqual([{ constraintId: id, status: 'ineffect' }])
   })
 
-  it('stay while they are in use', async () => {
+  it('cannot be deleted while they are in use', async () => {
     const id = await constraint()
     await resources.ask('POST', '/api/resourcetypes', { id: 'house', $constraints: [id] })
     const inUse = [400, `ResourceConstraint '${id}' is in use`]
@@ -289,7 +289,7 @@ describe('resource constraints', () => {
     expect([late.status, late.at('error')]).toEqual(inUse)
   })
 
-  it('that contradict each other are not applied together', async () => {
+  it('that contradict each other cannot be combined', async () => {
     const one = await constraint(attribute({ type: 'numeric', maximum: 1 }))
     const two = await constraint(attribute({ type: 'numeric', minimum: 2 }))
     const refused = await resources.ask('POST', '/api/resourcetypes', { id: 't', $constraints: [one, two] })
@@ -300,7 +300,7 @@ describe('resource constraints', () => {
     ])
   })
 
-  it('are reported together where each two of three would fit, and each attribute by itself', async () => {
+  it('are reported together if each two of three are compatible, and separately for each attribute', async () => {
     const enumOf = (...items: readonly string[]) => attribute({ type: 'enum', enumType: 'string', items })
     const ids = [
       await constraint(enumOf('a', 'b')),
@@ -311,7 +311,7 @@ describe('resource constraints', () => {
     expect(refused.at('error')).toContain(ids.map((id) => `"c" (${id})`).join(' and '))
   })
 
-  it('of a type come merged with the reserved ones, as a schema, or as they were written', async () => {
+  it('of a type are shown merged with the reserved ones, as a schema, or as they were written', async () => {
     const id = await constraint()
     await resources.ask('POST', '/api/resourcetypes', { id: 'house', $constraints: [id] })
     const url = '/api/resourcetypes/house/constraints'
@@ -326,7 +326,7 @@ describe('resource constraints', () => {
     expect(paged.body).toEqual({ values: [{ id, ...ADDRESS }], skip: 0, limit: 100, total: 1 })
   })
 
-  it('ask of references that the resource is there, and of a type', async () => {
+  it('require of references that the resource exists, and has a type', async () => {
     const id = await constraint(
       attribute({ type: 'resourceRef', exists: true, resourceTypes: ['hall'], attributes: ['since'] }),
     )

@@ -27,7 +27,7 @@ async function done(body: object): Promise<Record<string, number>> {
 }
 
 it.each([{ tags: { x: {} } }, { tags: { x: { a: 1 } } }])(
-  'a tag that no task can have is rejected, with its place: %j',
+  'an impossible tag is rejected, with its path: %j',
   async (query) => {
     const answer = await rules.ask('POST', '/api/batch', { entity: 'task', action: 'stop', query })
     expect([answer.status, answer.at('details.0.path')]).toEqual([400, '/query/tags/x'])
@@ -82,7 +82,7 @@ describe('a batch operation', () => {
     ['restart', { t1: 200, t2: 200, nope: 404 }],
     ['reload', { t1: 400, t2: 400, nope: 404 }],
     ['stopAndDelete', { t1: 200, t2: 200, nope: 404 }],
-  ])('%s reports each task how it went', async (action, codes) => {
+  ])('%s reports the result for each task', async (action, codes) => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     expect(await done({ action, query: { ids: ['t1', 't2', 'nope'] } })).toEqual(codes)
@@ -94,14 +94,14 @@ describe('a batch operation', () => {
     ['names with dots', { 'tags.site': 'a', 'tags.kind': 'b' }, ['t2']],
     ['a key whatever it is', { tags: { kind: null, site: 'c' } }, ['t3']],
     ['one of several keys', { tagKeys: ['kind', 'none'] }, ['t2', 't3']],
-  ])('deletes what has %s', async (_, query, ids) => {
+  ])('deletes tasks that have %s', async (_, query, ids) => {
     for (const tags of [{ site: 'a' }, { site: 'a', kind: 'b' }, { site: 'c', kind: 'b' }]) {
       await rules.ask('POST', '/api/tasks', ruleOf({ start: false, tags }))
     }
     expect(Object.keys(await done({ action: 'delete', query }))).toEqual(ids)
   })
 
-  it('reloads tasks from their templates of now, and leaves them in their status', async () => {
+  it('reloads tasks from their current templates, and keeps their status', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'r' })
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'b', resource: 'r', start: false })
@@ -113,7 +113,7 @@ describe('a batch operation', () => {
     expect(got(body, 'network.sensors.0.properties.limit')).toBe(95)
   })
 
-  it('raises versions of plugs, in tasks of rules and of templates', async () => {
+  it('upgrades versions of plugs, in tasks of rules and of templates', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'b', resource: 'r' })
@@ -152,7 +152,7 @@ describe('a batch operation', () => {
     expect((await rules.ask('GET', '/api/tasks/t1/conf')).at('nodes')).toEqual(nodes)
   })
 
-  it('does not interrupt tasks for nothing', async () => {
+  it('does not interrupt tasks without a change', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'r' })
     const updates = [{ name: 'always', fromVersion: 'any', toVersion: '1.0.0' }]
@@ -168,7 +168,7 @@ describe('a batch operation', () => {
     expect(await statusOf('t1')).toBe('running')
   })
 
-  it('as a dry run changes nothing, and states what would change', async () => {
+  it('as a dry run changes nothing, and reports the changes', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const request = { entity: 'task', action: 'stop', query: { name: 'watch' } }
@@ -199,7 +199,7 @@ describe('a batch operation', () => {
     expect(upgrade.at('tasks.0.changes')).toEqual([{ path: '/sensors/0/version', from: '1.0.0', to: '1.1.0' }])
   })
 
-  it('works on what matched when it was queued', async () => {
+  it('applies to the tasks that matched when it was queued', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const first = rules.ask('POST', '/api/batch', { entity: 'task', action: 'start', query: { status: 'stopped' } })
     const queued = await first
@@ -209,9 +209,9 @@ describe('a batch operation', () => {
   })
 })
 
-describe('a batch operation that is cut off', () => {
+describe('an interrupted batch operation', () => {
   it.each(['start', 'stop', 'delete', 'restart'] as const)(
-    'continues at the next start: %s is done once for each task',
+    'continues at the next start: %s is applied once to each task',
     async (action) => {
       const disk = new MemoryDisk()
       const before = await bench({ storage: openMemory({ disk }) })

@@ -113,7 +113,7 @@ describe('the client of the rules service', () => {
     await expect(api.templates.get('copy')).rejects.toThrow('No template with name copy')
   })
 
-  it('passes the checks of a body on', async () => {
+  it('forwards the validation of a body', async () => {
     const sensors = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 90, limt: 80 } }))
     const template = templateOf('overheating', { sensors })
     await expect(api.templates.create(template, { strict: true })).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { documentChanges } from '../../../src/services/rules/document-changes.ts'
 
-describe('what differs between two documents', () => {
+describe('the differences between two documents', () => {
   it.each([
     [{ a: 1 }, { a: 1 }, []],
     [{ a: 1 }, { a: 2 }, [{ path: '/a', from: 1, to: 2 }]],
@@ -18,11 +18,11 @@ describe('what differs between two documents', () => {
     ],
     [{ 'a/b~c': { d: true } }, { 'a/b~c': { d: false } }, [{ path: '/a~1b~0c/d', from: true, to: false }]],
     [{ a: {} }, { a: [] }, [{ path: '/a', from: {}, to: [] }]],
-  ])('%j and %j is %j', (from, to, expected) => {
+  ])('%j and %j are %j', (from, to, expected) => {
     expect(documentChanges(from, to)).toEqual(expected)
   })
 
-  it('is nothing for any document and its copy', () => {
+  it('are empty for any document and its copy', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (document) => {
         expect(documentChanges(document, structuredClone(document))).toEqual([])

@@ -36,7 +36,7 @@ function examples(plug: Plug): Record<string, unknown> {
 const ALL = createBuiltins().map(({ kind, name }) => [kind, name] as const)
 
 describe('a dry run', () => {
-  it.each(ALL)('by the %s %s changes nothing outside', async (kind, name) => {
+  it.each(ALL)('by the %s %s has no outside effect', async (kind, name) => {
     const { plugs, acted } = host()
     const plug = only(dryPlugs(plugs, new Set()), kind, name)
     await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })
@@ -57,7 +57,7 @@ describe('a dry run', () => {
     expect(spared.has('node-1')).toBe(kind === 'actuator' || isAct)
   })
 
-  it('takes a sensor that would act as Success without raw data, and reports it', async () => {
+  it('treats a sensor that would act as Success without raw data, and reports it', async () => {
     const plug = only(dryPlugs(host().plugs, new Set()), 'sensor', 'storeMessage')
     expect(await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })).toMatchObject({
       state: 'Success',
@@ -66,7 +66,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('returns no state of a sensor that would act and knows no Success', async () => {
+  it('returns no state for a sensor that would act and has no state Success', async () => {
     const door = definePlug({
       name: 'door',
       version: '1.0.0',
@@ -82,7 +82,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('answers nothing for an actuator, and logs nothing', async () => {
+  it('returns nothing for an actuator, and logs nothing', async () => {
     const plug = only(dryPlugs(host().plugs, new Set()), 'actuator', 'createAlarm')
     expect(await runPlugLater(plug, { properties: examples(plug), message: { temperature: 21 } })).toMatchObject({
       message: undefined,

@@ -18,7 +18,7 @@ const send = (temperature: number) =>
   rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: temperature } })
 
 describe('a node', () => {
-  it('shows equal shares while nothing is known of it', async () => {
+  it('shows equal probabilities while it is not observed', async () => {
     const { body } = await rules.ask('GET', '/api/tasks/t1/nodes/hot')
     expect(body).toMatchObject({
       name: 'hot',
@@ -27,7 +27,7 @@ describe('a node', () => {
     })
   })
 
-  it('shows what it observed', async () => {
+  it('shows its observation', async () => {
     await send(93)
     const { body } = await rules.ask('GET', '/api/tasks/t1/nodes/hot')
     expect(body).toMatchObject({ states: [{ COLD: 0 }, { HOT: 1 }], rawData: { temperature: 93 }, collectedTime: NOON })
@@ -35,7 +35,7 @@ describe('a node', () => {
     expect(actuator.body).toMatchObject({ name: 'alarm', states: [], mostLikelyState: null, sensor: { name: 'say' } })
   })
 
-  it('has the states of its plug', async () => {
+  it('has the states that its plug declares', async () => {
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot/states')).body).toEqual(['COLD', 'HOT'])
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/alarm/states')).body).toEqual([])
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/nope/states')).status).toBe(404)
@@ -46,7 +46,7 @@ describe('a node', () => {
     ['POST', 'state=HOT', 'application/x-www-form-urlencoded'],
     ['POST', 'state=HOT', 'text/plain'],
     ['POST', { state: 'HOT' }, 'application/json'],
-  ] as const)('takes a state by %s of %j, and fires', async (method, body, type) => {
+  ] as const)('accepts a state by %s of %j, and fires', async (method, body, type) => {
     const answer = await rules.ask(method, '/api/tasks/t1/nodes/hot', body, { 'content-type': type })
     expect(answer.status).toBe(200)
     expect(answer.at('mostLikelyState')).toEqual({ state: 'HOT', probability: 1 })
@@ -65,7 +65,7 @@ describe('a node', () => {
     expect(status).toBe(400)
   })
 
-  it('of a stopped task accepts nothing', async () => {
+  it('of a stopped task rejects commands', async () => {
     await rules.ask('POST', '/api/tasks/t1/command/stop')
     const { status, body } = await rules.ask('PATCH', '/api/tasks/t1/nodes/hot', { state: 'HOT' })
     expect([status, got(body, 'code')]).toEqual([400, 'WRONG_STATUS'])
@@ -75,7 +75,7 @@ describe('a node', () => {
 describe('an explanation', () => {
   const explained = async (node: string) => (await rules.ask('GET', `/api/tasks/t1/explain?node=${node}`)).body
 
-  it('names what holds an actuator back and what would let it go, also as sentences', async () => {
+  it('names the reason why an actuator does not fire and the change that would fire it, also as sentences', async () => {
     await send(20)
     const answer = await explained('alarm')
     expect(answer).toMatchObject({
@@ -90,7 +90,7 @@ describe('an explanation', () => {
     expect(Compile(ExplanationSchema).Errors(answer)).toEqual([])
   })
 
-  it('of a sensor is its state and the reading behind it', async () => {
+  it('of a sensor contains its state and the reading behind it', async () => {
     await send(93)
     const answer = await explained('hot')
     expect(answer).toMatchObject({ kind: 'sensor', triggers: [], state: { value: 'HOT', sensors: [{ node: 'hot' }] } })
@@ -113,13 +113,13 @@ const linesOf = async () => {
 }
 
 describe('the log of a task', () => {
-  it('has its newest line first, and pages that continue', async () => {
+  it('begins with its newest line, and has linked pages', async () => {
     await watched()
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1' })
     const messages = pluck(got(body, 'logs'), 'message')
     expect(messages).toEqual(
-      expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm gave too hot']),
+      expect.arrayContaining(['task started, run 1', 'measured 93', 'hot fired alarm', 'alarm returned too hot']),
     )
     expect(messages.at(-1)).toBe('task started, run 1')
     expect(got(body, 'logs.0')).toMatchObject({ time: new Date(NOON).toISOString(), taskId: 't1' })
@@ -140,14 +140,14 @@ describe('the log of a task', () => {
     [{ until: NOON }, []],
     [{ from: NOON, messageContains: 'measured' }, ['measured 93']],
     [{ from: '2026-11-20T12:00:01Z' }, []],
-  ])('is searched by %j', async (query, expected) => {
+  ])('can be searched by %j', async (query, expected) => {
     await watched()
     await send(93)
     const { body } = await rules.ask('POST', '/api/tasklogs', { taskId: 't1', ...query })
     expect(pluck(got(body, 'logs'), 'message')).toEqual(expected)
   })
 
-  it('is asked by GET too', async () => {
+  it('can be requested by GET too', async () => {
     await watched()
     await send(93)
     const { body } = await rules.ask('GET', '/api/tasklogs?taskId=t1&messageContains=fired&logLevel=INFO')
@@ -176,7 +176,7 @@ const open = (lastEventId?: string) => {
 
 // Holds EVENTS-1, EVENTS-2
 describe('the events of a task', () => {
-  it('continue after the last one that was seen', async () => {
+  it('resume after the last seen one', async () => {
     const first = open()
     const reading = until(first.events, 'result')
     await new Promise((resolve) => setImmediate(resolve))
@@ -191,7 +191,7 @@ describe('the events of a task', () => {
     expect(rest.at(-1)?.event).toMatchObject({ type: 'fired', node: 'alarm' })
   })
 
-  it('end for a reader that lets too many wait, while the task continues', async () => {
+  it('end for a reader that falls too far behind, while the task continues', async () => {
     const { events } = open()
     const first = events.next()
     await new Promise((resolve) => setImmediate(resolve))
@@ -204,7 +204,7 @@ describe('the events of a task', () => {
     expect(rules.service.gauges().eventStreams).toBe(0)
   })
 
-  it('end when the reader leaves', async () => {
+  it('end when the reader disconnects', async () => {
     const { events, controller } = open()
     const next = events.next()
     await new Promise((resolve) => setImmediate(resolve))
@@ -216,7 +216,7 @@ describe('the events of a task', () => {
 })
 
 describe('the streams of a task', () => {
-  it('end when it is deleted, and its log is gone', async () => {
+  it('end when it is deleted, and its log is deleted', async () => {
     const { signal } = new AbortController()
     const events = rules.api.inspection.events('t1', { signal })[Symbol.asyncIterator]()
     const reading = until(events, 'never')
@@ -226,7 +226,7 @@ describe('the streams of a task', () => {
     expect(rules.service.gauges().eventStreams).toBe(0)
   })
 
-  it('end when the host stops taking requests', async () => {
+  it('end when the host stops accepting requests', async () => {
     const closing = new AbortController()
     await rules.service.start(closing.signal)
     const { signal } = new AbortController()
@@ -253,7 +253,7 @@ describe('a task without subscribers', () => {
     return seen.at(-1)?.id
   }
 
-  it('reports to a returning reader what happened meanwhile', async () => {
+  it('reports missed events to a returning reader', async () => {
     const last = await seenOnce()
     await send(94)
     const { events, controller } = open(last)
@@ -263,7 +263,7 @@ describe('a task without subscribers', () => {
     expect(seen.at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
   })
 
-  it('reports a gap when more happened than is kept', async () => {
+  it('reports a gap when more events were missed than are kept', async () => {
     const last = await seenOnce()
     for (let i = 0; i <= KEPT_EVENTS; i++) await send(94 + i)
     const { events, controller } = open(last)
@@ -276,6 +276,6 @@ describe('a task without subscribers', () => {
   it('has its last events in its log when stopped', async () => {
     await send(93)
     await rules.api.tasks.stop('t1')
-    expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm gave too hot'])
+    expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm returned too hot'])
   })
 })

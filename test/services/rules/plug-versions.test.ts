@@ -15,7 +15,7 @@ describe('versions of plugs in a stored rule', () => {
     ['1.0.0', '1.0.0'],
     ['0.3.0', '0.3.0'],
     ['1.7.0', '1.7.0'],
-  ])('written as %j stand there as %j', (written, stored) => {
+  ])('written as %j are stored as %j', (written, stored) => {
     expect(withExactVersions(graphOf(written), plugs)).toEqual(graphOf(stored))
   })
 
@@ -25,7 +25,7 @@ describe('versions of plugs in a stored rule', () => {
     ['1.7.0', ['sensor:heat:1.7.0', 'sensor:heat:1.1.0']],
     ['7.0.0', ['sensor:heat:7.0.0']],
     [undefined, ['sensor:heat:latest']],
-  ])('%j is found as %j', (version, keys) => {
+  ])('are found as %j if stored as %j', (version, keys) => {
     expect(plugsOf(graphOf(version), plugs)).toEqual(keys)
   })
 
@@ -35,7 +35,7 @@ describe('versions of plugs in a stored rule', () => {
     ['latest', 1],
     ['1.7.0', 1],
     ['7.0.0', 1],
-  ])('an update to %j has %i problems', (toVersion, count) => {
+  ])('in an update to %j have %i problems', (toVersion, count) => {
     expect(missingVersions([{ name: 'heat', fromVersion: 'any', toVersion }], plugs, '/updates')).toHaveLength(count)
   })
 })

@@ -126,12 +126,12 @@ describe('a rejection', () => {
     expect([answer.status, answer.at('code'), answer.at('error')]).toEqual([400, code, error])
   })
 
-  it('of a discovery template that was not chosen is 404', async () => {
+  it('of a discovery template that was not configured is 404', async () => {
     const { status, at } = await rules.ask('GET', '/api/discoveryTemplate')
     expect([status, at('error')]).toEqual([404, 'No discovery template is set'])
   })
 
-  it('of an unknown plug names which node and which plug', async () => {
+  it('of an unknown plug names the node and the plug', async () => {
     const { body } = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: [{ ...sensor, name: 'heet' }] })
     expect(body).toMatchObject({ error: 'Plugin heet:1.0.0 not found', code: 'TRANSFORMATION' })
     expect(got(body, 'details.0')).toMatchObject({
@@ -159,15 +159,15 @@ describe('a rejection', () => {
     expect(pluck(got(body, 'details'), 'path')).toEqual(expect.arrayContaining([...places, '/task/name']))
   })
 
-  it('of bad paging is the same for HEAD as for GET', async () => {
+  it('of invalid paging is equal for HEAD and GET', async () => {
     const { status } = await rules.ask('HEAD', '/api/tasks?hits=-1')
     expect(status).toBe(400)
     expect((await rules.ask('HEAD', '/api/tasks?hits=0&startIndex=5')).headers['x-count']).toBe('2')
   })
 })
 
-describe('data whose values have odd names', () => {
-  it('reaches the resource that was named, and no other', async () => {
+describe('data whose values have unusual names', () => {
+  it('reaches only the named resource', async () => {
     const data = [{ parameterName: 'temperature', value: 95 }]
     expect((await rules.ask('POST', '/api/data', { resource: 'boiler-1', data })).body).toEqual({ taken: true })
     expect((await rules.ask('GET', `/api/tasks/${task}/nodes/hot`)).at('mostLikelyState')).toEqual({

@@ -31,7 +31,7 @@ afterAll(() => rules.close())
 
 const hot = (properties: object) => ({ ...made, nodes: [whole, { name: 'hot', properties }] })
 
-describe('an error about what was sent', () => {
+describe('an error in a request', () => {
   it.each([
     [
       'a property among several',
@@ -66,7 +66,7 @@ describe('an error about what was sent', () => {
     expect(answer.at('error')).not.toMatch(/\/(?:sensors|actuators|task)\//)
   })
 
-  it('points at the override that counts', async () => {
+  it('points at the override that takes effect', async () => {
     const bad = { name: 'hot', properties: { sensor: { requiredProperties: [{ limit: 'x' }] } } }
     const good = { name: 'hot', properties: { sensor: { requiredProperties: [{ limit: 1 }] } } }
     const ask = (...nodes: readonly object[]) => rules.ask('POST', '/api/tasks', { ...made, nodes: [whole, ...nodes] })
@@ -74,7 +74,7 @@ describe('an error about what was sent', () => {
     expect((await ask(good, bad)).at('error')).toContain('/nodes/2/properties/sensor/requiredProperties/0/limit')
   })
 
-  it('is reported by a warning too', async () => {
+  it('points at the place of a warning too', async () => {
     const body = hot({ sensor: { requiredProperties: [{ lmit: 1 }] } })
     const answer = await rules.ask('POST', '/api/tasks?returnWarnings', body)
     const path = '/nodes/1/properties/sensor/requiredProperties/0/lmit'
@@ -101,7 +101,7 @@ describe('an error about what was sent', () => {
 })
 
 describe('an error about the stored template', () => {
-  it('names it, and states where in it', async () => {
+  it('names the template, and the place in it', async () => {
     const answer = await rules.ask('POST', '/api/tasks', made)
     expect(answer.status).toBe(400)
     expect(answer.at('details')).toEqual([
@@ -117,7 +117,7 @@ describe('an error about the stored template', () => {
     ])
   })
 
-  it('is notified of its defaults', async () => {
+  it('points at its defaults', async () => {
     const { variables: _sent, ...body } = made
     const answer = await rules.ask('POST', '/api/tasks', { ...body, nodes: [whole] })
     expect(answer.at('error')).toContain(
@@ -125,7 +125,7 @@ describe('an error about the stored template', () => {
     )
   })
 
-  it('is notified when it cannot be used any more, whatever was sent', async () => {
+  it('is reported when it is no longer valid, for any request', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.api.templates.create(templateOf())

@@ -39,7 +39,7 @@ describe('a filter over resources', () => {
       { type: 'boiler', expression: 'hot' },
     ],
     ['resourceType=boiler&resource=pump-1', [], { type: 'boiler' }],
-  ])('in a listing by %s finds %j', async (query, ids, wanted) => {
+  ])('in a listing by %s returns %j', async (query, ids, wanted) => {
     const boilers = new Boilers(3)
     const rules = await withTasks(boilers)
     const { body, headers } = await rules.ask('GET', `/api/tasks?${query}`)
@@ -49,7 +49,7 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('finds among more resources than storage compares with at once', async () => {
+  it('works beyond the number of resources that storage compares at once', async () => {
     const rules = await withTasks(new Boilers(2500))
     await rules.ask('POST', '/api/tasks', ruleOf({ resource: 'boiler-2500' }))
     const { body } = await rules.ask('GET', '/api/tasks?resourceType=boiler')
@@ -57,7 +57,7 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('that fits too many resources is rejected', async () => {
+  it('that matches too many resources is rejected', async () => {
     const rules = await withTasks(new Boilers(20_000))
     const { status, body } = await rules.ask('GET', '/api/tasks?resourceType=boiler')
     expect([status, body]).toMatchObject([
@@ -67,7 +67,7 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('in a batch selects the tasks that it changes', async () => {
+  it('in a batch selects the tasks to change', async () => {
     const rules = await withTasks(new Boilers(3))
     const query = { resourceMetadataExpression: 'hot' }
     const seen = await rules.api.batches.preview({ entity: 'task', action: 'stop', query })
@@ -78,7 +78,7 @@ describe('a filter over resources', () => {
     await rules.close()
   })
 
-  it('is rejected without a service of resources, and nothing is changed', async () => {
+  it('is rejected without a resources service, and nothing is changed', async () => {
     const rules = await withTasks()
     const text =
       'this host does not serve resources, so it cannot select tasks by attributes of resources (name the resource with resource=<id>)'

@@ -40,7 +40,7 @@ function withUnreadSources(storage: Storage): Storage {
 }
 
 describe('after a restart', () => {
-  it('the tasks that ran are handed to the runner, and no others', async () => {
+  it('running tasks are passed to the runner, and no others', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/templates', templateOf())
@@ -56,7 +56,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('a task of a template that was changed meanwhile is still the old one', async () => {
+  it('a task of a template that was changed meanwhile keeps the old version', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/templates', templateOf())
@@ -68,7 +68,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('tasks of several thousands are all taken up', async () => {
+  it('several thousand tasks are all resumed', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     for (let i = 0; i < 2500; i++) await before.api.tasks.create(ruleOf())
@@ -77,7 +77,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('a task that cannot continue is failed, and explains why', async () => {
+  it('a task that cannot continue is failed, with the reason', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/tasks', ruleOf())
@@ -89,7 +89,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('a task whose source cannot be read fails the start, and not itself', async () => {
+  it('a task whose source cannot be read makes the start fail, and is not marked as failed', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/templates', templateOf())
@@ -104,7 +104,7 @@ describe('after a restart', () => {
     await after.close()
   })
 
-  it('sources that no task uses are gone after a day, and those in use stay', async () => {
+  it('sources that no task uses are deleted after a day, and those in use stay', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/templates', templateOf('a'))

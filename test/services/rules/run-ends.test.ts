@@ -38,7 +38,7 @@ function setUp() {
   return { ends, world, stored, log, timers, passTime }
 }
 
-it('are stored when the store is back, all of them by one timer', async () => {
+it('ends are stored when the store is back, all of them by one timer', async () => {
   const { ends, world, stored, log, timers, passTime } = setUp()
   world.failure = away()
   for (const id of ['a', 'b']) ends.note(endOf(id))
@@ -51,7 +51,7 @@ it('are stored when the store is back, all of them by one timer', async () => {
   expect([stored.toSorted(), timers.size, log]).toEqual([['a', 'b'], 0, []])
 })
 
-it('are reported to the log when another try would be no better', async () => {
+it('ends are logged when a retry cannot succeed', async () => {
   const { ends, world, log, timers } = setUp()
   world.failure = new AppError('STORE', 'a newer version wrote it')
   ends.note(endOf('a'))
@@ -59,7 +59,7 @@ it('are reported to the log when another try would be no better', async () => {
   expect([log, timers.size]).toEqual([['the end of task a was not stored: a newer version wrote it'], 0])
 })
 
-it('are left to the next start by a stop, which waits for no store that is away', async () => {
+it('ends are left to the next start by a stop, which does not wait for an unavailable store', async () => {
   const { ends, world, stored, timers } = setUp()
   world.failure = away()
   ends.note(endOf('a'))

@@ -24,12 +24,12 @@ function simulated(took: number) {
 }
 
 describe('the scripts of a run', () => {
-  it('may take as long as the run may work', async () => {
+  it('share the time limit of the run', async () => {
     const { events } = await simulated(6000)
     expect(events.filter(({ type }) => type === 'result')).toHaveLength(3)
   })
 
-  it('end it when they took longer in all', async () => {
+  it('end the run when they take longer in total', async () => {
     await expect(simulated(7000)).rejects.toThrow(/^the run stopped after 20 s at 1970-01-01T00:00:03/)
   })
 

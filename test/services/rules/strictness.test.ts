@@ -33,7 +33,7 @@ it.each<[string, object, string]>([
     '/nodes/0/properties/sensor/requiredProperties/1/limt',
   ],
   ['PUT /api/templates/fine', templateOf('fine', { sensors }), '/sensors/0/properties/limt'],
-])('%s, case %#, rejects it when it is strict, and warns otherwise', async (ask, body, path) => {
+])('%s, case %#, is rejected when strict, and causes a warning otherwise', async (ask, body, path) => {
   const [method = '', url = ''] = ask.split(' ')
   const stored = async () => [
     (await rules.ask('GET', '/api/tasks')).text,
@@ -50,7 +50,7 @@ it.each<[string, object, string]>([
   expect(taken.at('warnings')).toMatchObject([{ ...UNKNOWN, severity: 'WARNING', path }])
 })
 
-it('all warnings are reported when they are requested, and only those of properties rejected by strict', async () => {
+it('all warnings are returned if requested, and only those of properties rejected by strict', async () => {
   const odd = sensors.map((sensor) => ({ ...sensor, properties: { limit: 90 } }))
   expect((await rules.ask('POST', '/api/tasks?strict=true', { ...ruleOf(), sensors: odd })).status).toBe(201)
   const told = await rules.ask('POST', '/api/templates?returnWarnings=true', templateOf('odd', { sensors }))

@@ -52,7 +52,7 @@ async function open() {
 
 // Holds RUNNER-1
 describe('a change that the runner executes', () => {
-  it('is one commit of the document and of what the runner logs', async () => {
+  it('is one commit of the document and of the log of the runner', async () => {
     const { storage, runner, api } = await open()
     const before = storage.stats().commits
     const { ID } = await api.tasks.create(ruleOf())
@@ -63,7 +63,7 @@ describe('a change that the runner executes', () => {
     expect(runner.told).toEqual([`begin ${ID} 1`, `end ${ID}`])
   })
 
-  it('has not happened when its commit is rejected', async () => {
+  it('has no effect when its commit is rejected', async () => {
     const { runner, api } = await open()
     runner.refuses = new AppError('STORE', 'the disk is full')
     await expect(api.tasks.create(ruleOf())).rejects.toThrow('the disk is full')
@@ -71,7 +71,7 @@ describe('a change that the runner executes', () => {
     expect(runner.told).toEqual([])
   })
 
-  it('is tried again over what another has written meanwhile', async () => {
+  it('is retried over a concurrent write', async () => {
     const { runner, api } = await open()
     const { ID } = await api.tasks.create(ruleOf())
     runner.refuses = conflictError([{ index: 0, collection: 'tasks', id: ID, expected: 1, actual: 2 }])

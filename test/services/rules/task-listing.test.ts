@@ -80,25 +80,25 @@ describe('a listing', () => {
     ['filter=t4', ['t4']],
     [`createdAfter=${NOON}&createdBefore=${NOON + 3000}`, ['t3', 't2']],
     [`finishedBefore=${NOON + 3500}`, ['t4']],
-  ])('by %s finds %j', async (query, expected) => {
+  ])('by %s returns %j', async (query, expected) => {
     expect(await idsOf(query)).toEqual(expected)
   })
 
-  it('honours format, and leaves the graph out when asked', async () => {
+  it('honours format, and omits the graph if requested', async () => {
     const simplified = await rules.ask('GET', '/api/tasks?id=t4&format=simplified')
     expect(simplified.at('0.network.sensors')).toHaveLength(1)
     const bare = await rules.ask('GET', '/api/tasks?id=t4&includegraph=false')
     expect(bare.at('0')).not.toHaveProperty('network')
   })
 
-  it('in the paged media type states where it stands', async () => {
+  it('in the paged media type states its position', async () => {
     const { body, headers } = await rules.ask('GET', '/api/tasks?hits=2&startIndex=1', undefined, { accept: PAGED })
     expect(headers['content-type']).toBe(`${PAGED}; charset=utf-8`)
     expect(body).toMatchObject({ skip: 1, limit: 2, total: 4, values: [{ ID: 't3' }, { ID: 't2' }] })
     expect(Object.keys(body as object)).toEqual(['values', 'skip', 'limit', 'total'])
   })
 
-  it('in HAL links to its neighbours', async () => {
+  it('in HAL links to its adjacent pages', async () => {
     const { body } = await rules.ask('GET', '/api/tasks?hits=1&startIndex=2&tags.a=b', undefined, {
       accept: 'application/hal+json',
     })
@@ -128,7 +128,7 @@ describe('a listing', () => {
     expect([none.body, none.headers['x-count']]).toEqual([[], '4'])
   })
 
-  it('returns ten by default and a hundred at most', async () => {
+  it('returns ten by default and at most a hundred', async () => {
     for (let i = 0; i < 102; i++) await rules.api.tasks.create(ruleOf({ start: false }))
     expect((await rules.ask('GET', '/api/tasks')).body).toHaveLength(10)
     expect((await rules.ask('GET', '/api/tasks?hits=1000')).body).toHaveLength(100)

@@ -6,7 +6,7 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 const about = { task: 't', invocation: 1, node: 'page' } as const
 
 describe('a line of the log', () => {
-  it('has the time of its input, and where the clock was ahead that too', () => {
+  it("has the time of its input, and also the clock's time if that was ahead", () => {
     const events: EngineEvent[] = [
       { ...about, time: NOON, type: 'log', level: 'INFO', message: 'calls' },
       { ...about, time: NOON, at: NOON + 50_000, type: 'result', ok: false, error: 'no answer' },

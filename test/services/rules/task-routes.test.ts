@@ -21,7 +21,7 @@ describe('POST /api/tasks', () => {
     expect(rules.runner.told).toEqual(['begin t1 1'])
   })
 
-  it('makes the same task of all four forms', async () => {
+  it('creates the same task from all four forms', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', ruleOf())
     const network = (await rules.ask('GET', '/api/tasks/t1')).at('network') as object
@@ -36,7 +36,7 @@ describe('POST /api/tasks', () => {
     }
   })
 
-  it('runs a version that another stands for with a note, which rejects nothing', async () => {
+  it('runs a replaced plug version with a note, which rejects nothing', async () => {
     const older = { ...ruleOf(), sensors: [{ ...GRAPH.sensors[0], version: '0.3.0' }] }
     const told = await rules.ask('POST', '/api/tasks?failOnWarning=true&returnWarnings=true', older)
     expect(told.status).toBe(201)
@@ -62,7 +62,7 @@ describe('POST /api/tasks', () => {
     expect(refused.text).toContain('the versions of heat are 1.0.0, 1.1.0')
   })
 
-  it('reports nodes that never run without being asked, and nothing else', async () => {
+  it('warns of nodes that never run on their own, and of nothing else', async () => {
     const sensors = GRAPH.sensors.map(({ resource: _forgotten, ...sensor }) => sensor)
     const odd = sensors.map((sensor) => ({ ...sensor, colour: 'red' }))
     const told = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: odd })
@@ -80,7 +80,7 @@ describe('POST /api/tasks', () => {
     ['data', ruleOf()],
     ['a schedule', { ...ONCE, task: { name: 'daily', type: 'scheduled', cron: '0 0 9 * * ?' } }],
     ['one tick', ONCE],
-  ])('is silent about a task that %s runs', async (_, task) => {
+  ])('does not warn of a task that %s runs', async (_, task) => {
     expect((await rules.ask('POST', '/api/tasks', task)).body).toEqual({ ID: 't1' })
   })
 
@@ -91,7 +91,7 @@ describe('POST /api/tasks', () => {
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
   })
 
-  it('keeps the plug version that was newest then', async () => {
+  it('keeps the plug version that was newest at its creation', async () => {
     const sensors = GRAPH.sensors.map(({ version: _version, ...sensor }) => sensor)
     await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors })
     const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
@@ -101,7 +101,7 @@ describe('POST /api/tasks', () => {
 })
 
 describe('GET /api/tasks/{id}', () => {
-  it('shows the task, its rule, and its nodes with their states of now', async () => {
+  it('shows the task, its rule, and its nodes with their current states', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ tags: { site: 'ghent', floor: 2 } }))
     rules.clock.advanceTo(NOON + 5000)
     await rules.api.tools.push({ resource: 'boiler-1', data: { parameterName: 'temperature', value: 93 } })
@@ -139,7 +139,7 @@ describe('GET /api/tasks/{id}', () => {
     expect(got(body, 'network.nodes.0')).toMatchObject({ name: 'hot', states: ['COLD', 'HOT'], priors: [0.5, 0.5] })
   })
 
-  it('returns the frequency in ms, whatever unit it was posted in', async () => {
+  it('returns the frequency in ms, for any unit in the request', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ type: 'periodic', pollingInterval: 900, start: false }))
     expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ type: 'periodic', frequency: 900_000 })
   })
@@ -166,7 +166,7 @@ describe('GET /api/tasks/{id}/conf', () => {
 })
 
 describe('a task', () => {
-  it('stops and starts, each run counted', async () => {
+  it('stops and starts, and counts each run', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     rules.clock.advanceTo(NOON + 1000)
     const stopped = await rules.ask('POST', '/api/tasks/t1/command/stop')
@@ -183,7 +183,7 @@ describe('a task', () => {
     expect(rules.runner.told).toEqual(['begin t1 1', 'end t1', 'begin t1 2'])
   })
 
-  it('keeps the count of its invocations over restarts', async () => {
+  it('keeps its invocation count across restarts', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     const push = { resource: 'boiler-1', data: { parameterName: 'temperature', value: 20 } }
     await rules.ask('POST', '/api/data', push)
@@ -192,7 +192,7 @@ describe('a task', () => {
     expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(2)
   })
 
-  it('fails when it cannot be started later', async () => {
+  it('fails when a later start is impossible', async () => {
     await rules.ask('POST', '/api/tasks', {
       ...ruleOf({ start: false }),
       sensors: [{ ...GRAPH.sensors[0], resource: 'META.$.other' }],
@@ -208,21 +208,21 @@ describe('a task', () => {
     ['stays stopped', ruleOf({ name: 'other' }), false, 'stopped'],
     ['is started by start: true', ruleOf({ name: 'other', start: true }), false, 'running'],
     ['is stopped by start: false', ruleOf({ name: 'other', start: false }), true, 'stopped'],
-  ])('%s when it is put', async (_what, specification, ran, status) => {
+  ])('%s when it is replaced', async (_what, specification, ran, status) => {
     await rules.ask('POST', '/api/tasks', ruleOf({ start: ran }))
     const put = await rules.ask('PUT', '/api/tasks/t1', specification)
     expect(put.body).toMatchObject({ ID: 't1', name: 'other', status, createTime: NOON })
     expect((await rules.ask('GET', '/api/tasks/t1')).at('status')).toBe(status)
   })
 
-  it('stays as it is when what is put cannot start', async () => {
+  it('is unchanged when its replacement cannot start', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
     const put = await rules.ask('PUT', '/api/tasks/t1', ruleOf({ name: 'other', resource: '', start: true }))
     expect(put.status).toBe(400)
     expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ name: 'watch', status: 'stopped' })
   })
 
-  it('forgets its template when a rule is put', async () => {
+  it('loses its template when it is replaced by a rule', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'b' })
     await rules.ask('PUT', '/api/tasks/t1', ruleOf())
@@ -231,7 +231,7 @@ describe('a task', () => {
   })
 })
 
-describe('the end of a run that the runner tells of', () => {
+describe('the end of a run that the runner reports', () => {
   const told = (epoch: number) => ({
     id: 't1',
     epoch,
@@ -241,7 +241,7 @@ describe('the end of a run that the runner tells of', () => {
   })
   const shown = async () => (await rules.ask('GET', '/api/tasks/t1')).body
 
-  it('is stored, and counts once however often it is reported', async () => {
+  it('is stored, and counts once for any number of reports', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/data', { resource: 'boiler-1', data: { parameterName: 'temperature', value: 1 } })
     rules.runner.ended$.next(told(1))
@@ -253,7 +253,7 @@ describe('the end of a run that the runner tells of', () => {
     ])
   })
 
-  it('means nothing for a run that came after it, or for a task that no longer exists', async () => {
+  it('has no effect on a later run, or on a deleted task', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks/t1/command/restart')
     rules.runner.ended$.next(told(1))
@@ -263,13 +263,13 @@ describe('the end of a run that the runner tells of', () => {
   })
 })
 
-it('two writers at once both get through, one after the other', async () => {
+it('two concurrent writers both succeed, one after the other', async () => {
   await rules.ask('POST', '/api/tasks', ruleOf())
   const answers = ['stop', 'stop', 'start'].map((command) => rules.ask('POST', `/api/tasks/t1/command/${command}`))
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 400, 200])
 })
 
-it('several tasks at once are deleted all, or none', async () => {
+it('several tasks in one request are all deleted, or none', async () => {
   for (const start of [false, false, true]) await rules.ask('POST', '/api/tasks', ruleOf({ start }))
   expect((await rules.ask('DELETE', '/api/tasks?ids=t1,t3')).status).toBe(400)
   expect((await rules.ask('GET', '/api/tasks/t1')).status).toBe(200)

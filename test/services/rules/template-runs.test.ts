@@ -177,7 +177,7 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
     expect(await shown(body)).toMatchObject(expected)
   })
 
-  it('resets observations as it is set', async () => {
+  it('resets observations as configured', async () => {
     const graph = {
       sensors: [sensor({}, { resource: '$' })],
       relations: [],
@@ -212,7 +212,7 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
       { graph: { sensors: [sensor({})], variables: [{ name: 'v', type: 'integer', mandatory: true }] } },
       '/variables/v',
     ],
-  ])('rejects %j before it begins, with the place in the body', async (body, place) => {
+  ])('rejects %j before it begins, with the path in the body', async (body, place) => {
     const answer = await rules.ask('POST', `/api/templates/${path}`, body)
     expect(answer.status).toBe(400)
     expect(pluck(answer.at('details'), 'path')).toContain(place)
@@ -245,7 +245,7 @@ describe('a debugged node', () => {
     expect(new Set(nodes.filter((node) => node !== undefined))).toEqual(new Set(['hot']))
   })
 
-  it('that a trigger runs is started by the messages themselves, and sees what nodes are said to have', async () => {
+  it('that a trigger runs is started by the messages themselves, and sees the given states of nodes', async () => {
     const nodesRawData = { hot: { temperature: 7 } }
     const [report] = await reports('debug?nodeToDebug=then', { graph, conf, nodesRawData, data: [[message(93)]] })
     expect(got(report, 'sensors.then')).toMatchObject({ executed: true, rawData: { value: 7, temperature: 93 } })
@@ -253,7 +253,7 @@ describe('a debugged node', () => {
     expect(got(tick, 'sensors.then')).toMatchObject({ executed: true, rawData: { value: 7, temperature: null } })
   })
 
-  it('may be an actuator, which is called when that is requested', async () => {
+  it('can be an actuator, which is called if requested', async () => {
     const body = { graph, data: [[message(93)]] }
     const [real] = await reports('debug?nodeToDebug=say', { ...body, conf })
     expect(got(real, 'actuators.say')).toMatchObject({ executed: true, message: 'it has 93' })
@@ -263,19 +263,19 @@ describe('a debugged node', () => {
     expect(called).toHaveLength(1)
   })
 
-  it('takes overrides that reach it through the node that fires it', async () => {
+  it('applies overrides of the node that fires it', async () => {
     const nodes = [{ name: 'hot', properties: { actions: [{ label: 'say', requiredProperties: [{ text: 'so' }] }] } }]
     const [report] = await reports('debug?nodeToDebug=say', { graph, conf, nodes })
     expect(got(report, 'actuators.say.message')).toBe('so')
   })
 
-  it('with a resource of its own is not run by messages of another', async () => {
+  it('with its own resource does not run for messages of another', async () => {
     const data = [[message(93, 0, 'elsewhere')], [message(93, 1)]]
     const found = await reports('debug?nodeToDebug=hot', { graph, conf, data })
     expect(pluck(found, 'sensors.hot.executed')).toEqual([false, true])
   })
 
-  it('has its label beside the ones that start it', async () => {
+  it('shows its label beside the ones that start it', async () => {
     const sensors = [{ label: 'go_1', name: 'always' }]
     expect(await reports('debug?nodeToDebug=go_1', { graph: { sensors } })).toMatchObject([
       { sensors: { go_1: { executed: true, state: 'ON' } } },
@@ -308,12 +308,12 @@ describe('a stored template', () => {
     ['run?version=1', 'HOT'],
     ['debug?nodeToDebug=hot', 'COLD'],
     ['debug?nodeToDebug=hot&version=1', 'HOT'],
-  ])('runs in the version that is named: %s', async (path, state) => {
+  ])('runs in the requested version: %s', async (path, state) => {
     const [report] = await reports(`overheating/${path}`, { data, conf: { resource: 'b' } })
     expect(got(report, 'sensors.hot.state')).toBe(state)
   })
 
-  it('is not run with another graph', async () => {
+  it('cannot be run with another graph', async () => {
     const answer = await rules.ask('POST', '/api/templates/overheating/debug?nodeToDebug=hot', {
       graph: { sensors: [sensor({})] },
     })

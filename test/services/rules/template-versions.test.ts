@@ -42,7 +42,7 @@ describe('a template', () => {
     ['its rule', limited(95)],
     ['its variables', limited(90, { variables: [{ name: 'v', type: 'double' }] })],
     ['its defaults', limited(90, { taskDefaults: { type: 'reactive' } })],
-  ])('is a version further after a change of %s', async (_what, changed) => {
+  ])('gets a new version after a change of %s', async (_what, changed) => {
     expect((await rules.ask('POST', '/api/templates', limited(90))).at('entity.version')).toBe(1)
     expect((await rules.ask('PUT', `/api/templates/${NAME}`, changed)).at('version')).toBe(2)
     expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
@@ -52,20 +52,20 @@ describe('a template', () => {
     ['description', limited(90, { description: 'new' })],
     ['tags', limited(90, { tags: { site: 'x' } })],
     ['spelling', limited(90, { relations: [], notes: [] })],
-  ])('is the same version after a change of its %s alone', async (_what, changed) => {
+  ])('keeps its version after a change of only its %s', async (_what, changed) => {
     await rules.ask('POST', '/api/templates', limited(90))
     expect((await rules.ask('PUT', `/api/templates/${NAME}`, changed)).at('version')).toBe(1)
     expect(await kept()).toEqual([1])
   })
 
-  it('is a version further when its plugs are raised, and no further when there is nothing to raise', async () => {
+  it('gets a new version when its plugs are upgraded, and none without an upgrade', async () => {
     await rules.ask('POST', '/api/templates', limited(90))
     const updates = [{ name: 'heat', fromVersion: '1.0.0', toVersion: '1.1.0' }]
     for (const _time of [1, 2]) await rules.ask('PATCH', '/api/templates', { operation: 'updatePlugins', updates })
     expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
   })
 
-  it('lists its versions, newest first, with who made them and how many tasks there are of each', async () => {
+  it('lists its versions, newest first, with their authors and numbers of tasks', async () => {
     await versions(2)
     rules.clock.advanceTo(NOON + 1000)
     await rules.ask('PUT', `/api/templates/${NAME}`, limited(103))
@@ -84,7 +84,7 @@ describe('a template', () => {
     expect((await rules.ask('GET', '/api/templates/nope/versions')).status).toBe(404)
   })
 
-  it('keeps its newest versions, and those of which there are tasks', async () => {
+  it('keeps its newest versions, and those with tasks', async () => {
     await versions(2)
     await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
     for (let n = 3; n <= MAX_VERSIONS + 3; n++) await rules.ask('PUT', `/api/templates/${NAME}`, limited(100 + n))
@@ -96,21 +96,21 @@ describe('a template', () => {
     expect(await kept('?startIndex=99&hits=9')).toEqual([5])
   })
 
-  it('begins with version 1 again after its deletion', async () => {
+  it('restarts at version 1 after its deletion', async () => {
     await versions(3)
     await rules.ask('DELETE', `/api/templates/${NAME}`)
     await rules.ask('POST', '/api/templates', limited(90))
     expect(await kept()).toEqual([1])
   })
 
-  it('may have a name as long as an id', async () => {
+  it('can have a name as long as an id', async () => {
     const name = '\u{6e29}'.repeat(170)
     await rules.api.templates.create({ ...limited(1), name })
     await rules.api.templates.replace(name, { ...limited(2), name })
     expect(await rules.api.templates.get(name, 'simplified', 1)).toMatchObject({ version: 1 })
   })
 
-  it('of a time before there were versions is version 1, and so are its tasks', async () => {
+  it('stored before versions existed is version 1, and so are its tasks', async () => {
     await rules.ask('POST', '/api/templates', limited(101))
     await rules.ask('POST', '/api/tasks', made)
     const store = rules.storage.tenant('acme')
@@ -130,7 +130,7 @@ describe('a template', () => {
 })
 
 describe('a task of a template', () => {
-  it('is made of the newest version, or of the one that it names', async () => {
+  it('uses the newest version, or a requested one', async () => {
     await versions(3)
     await rules.ask('POST', '/api/tasks', made)
     await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
@@ -151,7 +151,7 @@ describe('a task of a template', () => {
     expect(pluck(answer.at('details'), 'path')).toEqual(['/templateVersion'])
   })
 
-  it('moves on to the newest version by reload, or back to one that is named', async () => {
+  it('moves to the newest version by reload, or back to a requested one', async () => {
     await versions(2)
     await rules.ask('POST', '/api/tasks', made)
     await rules.ask('PUT', `/api/templates/${NAME}`, limited(103))
@@ -167,7 +167,7 @@ describe('a task of a template', () => {
     expect((await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=9')).status).toBe(400)
   })
 
-  it('is reloaded to a named version by a batch, and by the old operation', async () => {
+  it('is reloaded to a requested version by a batch, and by the old operation', async () => {
     await versions(3)
     await rules.ask('POST', '/api/tasks', made)
     const reload = { entity: 'task', action: 'reload', query: { ids: ['t1'] } } as const
@@ -195,7 +195,7 @@ describe('a task of a template', () => {
 })
 
 describe('after a restart', () => {
-  it('versions are there, and a task whose version is gone runs', async () => {
+  it('versions are kept, and a task of a deleted version runs', async () => {
     const disk = new MemoryDisk()
     const before = await bench({ storage: openMemory({ disk }) })
     await before.ask('POST', '/api/templates', limited(101))
@@ -239,7 +239,7 @@ describe('a draft', () => {
     expect(await versionOf('t1')).toBe(2)
   })
 
-  it('is not run by tasks: neither a new one, nor by a reload', async () => {
+  it('is not used by tasks: neither by new ones, nor after a reload', async () => {
     await versions(1)
     await draft(150)
     const refused = await rules.ask('POST', '/api/tasks', { ...made, templateVersion: 2 })
@@ -249,7 +249,7 @@ describe('a draft', () => {
     expect(await limitOf('t1')).toBe(101)
   })
 
-  it('becomes the version of new tasks when it is published; running tasks stay as they are', async () => {
+  it('becomes the version of new tasks when it is published; running tasks stay unchanged', async () => {
     await versions(1)
     await draft(150)
     await rules.ask('POST', '/api/tasks', made)
@@ -261,7 +261,7 @@ describe('a draft', () => {
     expect(await kept()).toEqual([2, 1])
   })
 
-  it('keeps its number when it is published after later versions, and no number is given twice', async () => {
+  it('keeps its number when it is published after later versions, and numbers are never reused', async () => {
     await versions(1)
     await draft(150)
     await rules.ask('PUT', `/api/templates/${NAME}`, limited(160))
@@ -270,7 +270,7 @@ describe('a draft', () => {
     expect(await kept()).toEqual([4, 3, 2, 1])
   })
 
-  it('may be the first version of a template, which has no tasks until it is published', async () => {
+  it('can be the first version of a template, which has no tasks until it is published', async () => {
     expect((await rules.ask('POST', '/api/templates?draft=true', limited(101))).at('entity.draft')).toBe(true)
     expect((await rules.ask('POST', '/api/tasks', made)).status).toBe(400)
     expect((await publish(1)).body).not.toHaveProperty('draft')
@@ -278,7 +278,7 @@ describe('a draft', () => {
     expect(await kept()).toEqual([1])
   })
 
-  it('is checked like a version that is published at once, and published under the condition of its reader', async () => {
+  it('is validated like a published version, and published under an If-Match condition', async () => {
     await versions(1)
     expect((await rules.ask('PUT', `/api/templates/${NAME}?draft=true`, { ...limited(1), sensors: [{}] })).status).toBe(
       400,

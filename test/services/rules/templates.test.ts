@@ -14,12 +14,12 @@ afterEach(() => rules.close())
 const made = { template: 'overheating', name: 'm', resource: 'boiler-1' }
 
 describe('a template', () => {
-  it.each(['.', '..'])('cannot be called %s, which no address can have', async (name) => {
+  it.each(['.', '..'])('cannot be called %s, which a URL cannot contain', async (name) => {
     const { status, at } = await rules.ask('POST', '/api/templates', templateOf(name))
     expect([status, at('error')]).toEqual([400, expect.stringContaining('cannot be part of a URL')])
   })
 
-  it.each(['bn', 'simplified'])('may be put back as it was got, %s, without a warning', async (format) => {
+  it.each(['bn', 'simplified'])('can be put back as it was read, %s, without a warning', async (format) => {
     await rules.ask('POST', '/api/templates', {
       ...templateOf('t', { description: 'd', tags: { a: 1 } }),
       protected: true,
@@ -31,7 +31,7 @@ describe('a template', () => {
     expect([odd.status, odd.at('details.0.path'), odd.at('details.1.path')]).toEqual([400, '/version', '/usr'])
   })
 
-  it('is not deleted while a task is made of it', async () => {
+  it('cannot be deleted while a task uses it', async () => {
     const { storage, holdNext } = heldCommits(openMemory())
     const b = await bench({ storage })
     await b.api.templates.create(templateOf())
@@ -49,7 +49,7 @@ describe('a template', () => {
     await b.close()
   })
 
-  it('is answered with 201, its address and itself', async () => {
+  it('is created with 201, its address and its content', async () => {
     const { status, body, headers } = await rules.ask(
       'POST',
       '/api/templates',
@@ -77,7 +77,7 @@ describe('a template', () => {
     expect((await rules.ask('GET', '/api/templates/over%20heating')).at('name')).toBe('over heating')
   })
 
-  it('lends its defaults to tasks, under what they bring', async () => {
+  it('supplies defaults to tasks, below the values of the request', async () => {
     await rules.ask(
       'POST',
       '/api/templates',
@@ -101,7 +101,7 @@ describe('a draft', () => {
   const draft = { name: 'draft' }
   const warning = [{ type: 'START', severity: 'WARNING', path: '/sensors' }]
 
-  it('is a template with a name alone, which is stored with a warning', async () => {
+  it('may consist of a name, and is stored with a warning', async () => {
     const created = await rules.ask('POST', '/api/templates', draft)
     expect(created.status).toBe(201)
     expect(created.at('warnings')).toMatchObject(warning)
@@ -113,7 +113,7 @@ describe('a draft', () => {
     expect(body).not.toHaveProperty('warnings')
   })
 
-  it.each([{}, { start: false }])('makes no task, which states what is missing: %j', async (more) => {
+  it.each([{}, { start: false }])('cannot create a task, and the error states what is missing: %j', async (more) => {
     await rules.ask('POST', '/api/templates', draft)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, template: 'draft', ...more })
     expect(answer.status).toBe(400)
@@ -122,13 +122,13 @@ describe('a draft', () => {
     expect((await rules.ask('POST', '/api/templates/draft/run', {})).status).toBe(400)
   })
 
-  it('makes tasks once it has sensors', async () => {
+  it('can create tasks once it has sensors', async () => {
     await rules.ask('POST', '/api/templates', draft)
     expect((await rules.ask('PUT', '/api/templates/draft', templateOf('draft'))).body).not.toHaveProperty('warnings')
     expect((await rules.ask('POST', '/api/tasks', { ...made, template: 'draft' })).status).toBe(201)
   })
 
-  it('stops no task that runs an older version', async () => {
+  it('does not stop tasks of an older version', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', made)
     await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating' })
@@ -136,7 +136,7 @@ describe('a draft', () => {
     expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ status: 'running', templateVersion: 1 })
   })
 
-  it('still has to be whole in what it has', async () => {
+  it('must be valid in the parts that it has', async () => {
     const triggers = [{ sourceLabel: 'a', destinationLabel: 'b', statesTrigger: ['X'] }]
     expect((await rules.ask('POST', '/api/templates', { ...draft, triggers })).status).toBe(400)
     expect((await rules.ask('POST', '/api/templates', {})).status).toBe(400)
@@ -168,14 +168,14 @@ describe('templates', () => {
     expect(pluck(body, 'name')).toEqual(names)
   })
 
-  it('come without their graph, unless it is requested', async () => {
+  it('omit their graph, unless it is requested', async () => {
     expect((await rules.ask('GET', '/api/templates')).at('0')).not.toHaveProperty('nodes')
     expect((await rules.ask('GET', '/api/templates?includegraph=true')).at('0')).toHaveProperty('nodes')
     const simplified = await rules.ask('GET', '/api/templates?includegraph=true&format=simplified')
     expect([simplified.at('0.sensors.length'), simplified.headers['x-count']]).toEqual([1, '3'])
   })
 
-  it('have the versions of their plugs raised, and their tasks reloaded when asked', async () => {
+  it('get newer versions of their plugs, and their tasks are reloaded if requested', async () => {
     await rules.ask('POST', '/api/tasks', { ...made, template: 'a' })
     const updates = [{ name: 'heat', fromVersion: 'any', toVersion: '1.1.0' }]
     const { status, body } = await rules.ask('PATCH', '/api/templates?ids=a,b', {

@@ -16,7 +16,7 @@ const lines = (text: string) =>
     .split('\n')
     .map((line): unknown => JSON.parse(line))
 
-it('the variables of a graph are reported, declared or not, in either form', async () => {
+it('the variables of a graph are listed, declared or not, in either form', async () => {
   const graph = {
     variables: [{ name: 'limit', type: 'double', defaultValue: 5 }],
     sensors: [
@@ -48,14 +48,14 @@ it('the variables of a graph are reported, declared or not, in either form', asy
 })
 
 describe('the listing of plugs', () => {
-  it('shows the newest version of each, by name', async () => {
+  it('contains the newest version of each, sorted by name', async () => {
     const { body } = await rules.ask('GET', '/api/sensors')
     expect(pluck(body, 'name')).toEqual(['always', 'broken', 'heat'])
     expect(pluck(body, 'version')).toEqual(['1.0.0', '1.0.0', '1.1.0'])
     expect((await rules.ask('GET', '/api/actions')).body).toMatchObject([{ name: 'say', type: 'actuator' }])
   })
 
-  it('shows one plug, all of its versions, or one version', async () => {
+  it('contains one plug, all of its versions, or one version', async () => {
     expect((await rules.ask('GET', '/api/sensors/heat')).body).toEqual({
       name: 'heat',
       version: '1.1.0',
@@ -71,7 +71,7 @@ describe('the listing of plugs', () => {
   })
 })
 
-describe('one call of a plug', () => {
+describe('a single call of a plug', () => {
   it('of a sensor returns its state, data and log', async () => {
     const { status, body } = await rules.ask('POST', '/api/sensors/heat', {
       properties: { limit: 90 },
@@ -96,7 +96,7 @@ describe('one call of a plug', () => {
     expect((await rules.ask('POST', '/api/sensors/always')).body).toMatchObject({ result: true, state: 'ON' })
   })
 
-  it('of an actuator runs it for real', async () => {
+  it('of an actuator really runs it', async () => {
     const { status, body } = await rules.ask('POST', '/api/actions/say', { properties: { text: 'hello' } })
     expect(status).toBe(200)
     expect(body).toMatchObject({ result: true, message: 'hello', rawData: { said: 'hello' } })
@@ -106,7 +106,7 @@ describe('one call of a plug', () => {
   it.each([
     ['a plug that fails', '/api/sensors/broken', {}, 'it smokes'],
     ['missing properties', '/api/sensors/heat', {}, 'limit'],
-  ])('with %s is answered with 400 and the reason', async (_what, url, body, reason) => {
+  ])('with %s returns 400 and the reason', async (_what, url, body, reason) => {
     const answer = await rules.ask('POST', url, body)
     expect(answer.status).toBe(400)
     expect(answer.at('result')).toBe(false)
@@ -130,7 +130,7 @@ describe('pushed data', () => {
     expect((await rules.ask('GET', '/api/tasks/t2')).at('invocationCount')).toBe(0)
   })
 
-  it('is one message as long as no name comes twice', async () => {
+  it('is one message unless a name occurs twice', async () => {
     const data = [
       { parameterName: 'temperature', value: 20 },
       { parameterName: 'pressure', value: 1 },
@@ -162,7 +162,7 @@ describe('a run of a template', () => {
 
   beforeEach(() => rules.ask('POST', '/api/templates', templateOf()))
 
-  it('reports invocation by invocation what happened, actuators only as simulated', async () => {
+  it('reports each invocation, with simulated actuators', async () => {
     const body = { data: [[message(20, 0)], [message(93, 1)]], conf: { resource: 'b' } }
     const { status, text, headers } = await rules.ask('POST', '/api/templates/overheating/run', body)
     expect(status).toBe(200)
@@ -183,7 +183,7 @@ describe('a run of a template', () => {
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
   })
 
-  it('reports only a node and what leads to it, when asked', async () => {
+  it('reports only a node and its sources, if requested', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
     expect([Object.keys(got(report, 'sensors') as object), Object.keys(got(report, 'actuators') as object)]).toEqual([
@@ -216,7 +216,7 @@ describe('a simulation', () => {
     expect(got(body, 'explanation.fired.time')).toBe(NOON + 1000)
   })
 
-  it('is the same each time, and of a stored template too', async () => {
+  it('is deterministic, also for a stored template', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const ofRule = await rules.ask('POST', '/api/tasks/simulate', { rule: templateOf(), resource: 'b', messages })
     const ofTemplate = await rules.ask('POST', '/api/tasks/simulate', {
@@ -240,7 +240,7 @@ describe('a simulation', () => {
   })
 })
 
-describe('a sensor that acts', () => {
+describe('a sensor with an outside effect', () => {
   const doors: string[] = []
   const door = definePlug({
     name: 'door',
@@ -266,7 +266,7 @@ describe('a sensor that acts', () => {
     rules = await bench({ plugs: [...PLUGS, door] })
   })
 
-  it('is not called by a run of a template, which continues as if it had succeeded', async () => {
+  it('is not called by a run of a template, which continues as if the call had succeeded', async () => {
     const [report] = lines((await rules.ask('POST', '/api/templates/run', { graph: ruleOfDoor(true) })).text)
     expect(got(report, 'sensors.in')).toEqual({ executed: false, simulated: true, state: 'Success' })
     expect(got(report, 'actuators.tell')).toEqual({ executed: false, simulated: true })
@@ -279,7 +279,7 @@ describe('a sensor that acts', () => {
   it.each([
     [false, ['in', 'tell'], []],
     [true, [], ['opened']],
-  ])('is called by a simulation only on request: %s', async (executeActuators, simulated, opened) => {
+  ])('is called by a simulation only if requested: %s', async (executeActuators, simulated, opened) => {
     const settings = { type: 'onetime' }
     const { body } = await rules.ask('POST', '/api/tasks/simulate', {
       rule: ruleOfDoor(true),
@@ -293,7 +293,7 @@ describe('a sensor that acts', () => {
 })
 
 describe('the next runs', () => {
-  it('of a cron expression are reported with their zone', async () => {
+  it('of a cron expression are listed with their time zone', async () => {
     const { body } = await rules.ask('GET', '/api/schedules/next?cron=0%200%209%20*%20*%20%3F&zone=Europe/Brussels&n=2')
     expect(got(body, 'runs')).toEqual([
       { at: Date.UTC(2026, 10, 21, 8), scheduledAt: '2026-11-21T09:00:00+01:00' },

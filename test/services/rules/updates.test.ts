@@ -68,7 +68,7 @@ describe('a run continues', () => {
     expect((await rules.ask('GET', '/api/tasks?name=other&tags.site=x')).body).toHaveLength(1)
   })
 
-  it('after a reload to a template with other words and tags', async () => {
+  it('after a reload to a template with other texts and tags', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.api.tasks.create({ template: 'overheating', name: 'm', resource: 'boiler-1' })
     await rules.ask('PUT', '/api/templates/overheating', templateOf('overheating', { description: 'd' }))
@@ -103,7 +103,7 @@ describe('a run continues under another rule', () => {
 })
 
 describe('the response to a change of a running task', () => {
-  it('lists what the nodes that it touches lost', async () => {
+  it('lists what the changed nodes lost', async () => {
     await rules.api.tasks.create(slow())
     await measured(93)
     const put = (body: object) => rules.ask('PUT', '/api/tasks/t1', body)
@@ -114,7 +114,7 @@ describe('the response to a change of a running task', () => {
 })
 
 describe('a run ends', () => {
-  it('after a new name, when the specification reports that it is not to be started', async () => {
+  it('after a new name, if the specification says that the task does not start', async () => {
     await rules.api.tasks.create(slow())
     expect((await rules.ask('PUT', '/api/tasks/t1', slow({ name: 'x', start: false }))).at('status')).toBe('stopped')
     expect(rules.runner.told).toEqual(['begin t1 1', 'end t1'])
@@ -127,7 +127,7 @@ describe('a dry run of an update', () => {
     return got((await rules.ask('POST', '/api/batch?dryRun=true', batch)).body, 'tasks.0.lost')
   }
 
-  it('lists the nodes whose states a run would lose', async () => {
+  it('lists the nodes whose states the run would lose', async () => {
     await rules.api.tasks.create(slow())
     await measured(93)
     expect(await lostBy('updateProperties', { parallel: false })).toEqual([])
@@ -135,7 +135,7 @@ describe('a dry run of an update', () => {
     expect(await lostBy('updatePlugins', { updates: [raise('1.1.0')] })).toEqual([{ node: 'hot', what: ['state'] }])
   })
 
-  it('lists none of a task that does not run', async () => {
+  it('lists no nodes for a task that does not run', async () => {
     await rules.api.tasks.create(slow({ start: false }))
     expect(await lostBy('updateProperties', { parallel: false })).toBeUndefined()
   })

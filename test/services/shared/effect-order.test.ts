@@ -34,7 +34,7 @@ describe('effects of one task on one thing', () => {
     ['1/1/0#1', '1/1/1#0'],
     ['1/1/0.2', '1/1/0.11'],
     ['1/1/0#1.5', '1/1/0#2.0'],
-  ])('are applied in their order: %s is refused after %s', async (earlier, later) => {
+  ])('are applied in order: %s is rejected after %s', async (earlier, later) => {
     await apply(by(earlier))
     await apply(by(later))
     await expect(apply(by(earlier))).rejects.toMatchObject({
@@ -44,13 +44,13 @@ describe('effects of one task on one thing', () => {
     expect(await apply(by(later))).toBe('again')
   })
 
-  it('are remembered by the next process that opens the store', async () => {
+  it('are remembered after a restart', async () => {
     await apply(by('1/2/0'))
     book = new EffectLedger(store)
     await expect(apply(by('1/1/0'))).rejects.toMatchObject({ code: 'SUPERSEDED' })
   })
 
-  it('are refused when one of several things is ahead', async () => {
+  it('are rejected when a later one was applied to one of several things', async () => {
     await apply(by('1/2/0'), ['b'])
     await expect(apply(by('1/1/0'), ['a', 'b'])).rejects.toThrow('was already applied to b')
     expect(await apply(by('1/1/0'), ['a'])).toBe('new')
@@ -64,7 +64,7 @@ describe('effects of one task on one thing', () => {
     expect((await draft.admit(['a'], by('1/2/0'))).isAgain).toBe(true)
   })
 
-  it('cannot both be written when they are asked at once', async () => {
+  it('cannot both be written when they are requested simultaneously', async () => {
     const drafts = [book.draft(0), book.draft(0)]
     for (const [i, draft] of drafts.entries()) (await draft.admit(['a'], by(`1/${i}/0`))).note()
     const commits = await Promise.allSettled(drafts.map((draft) => store.commit(draft.writes())))
@@ -72,14 +72,14 @@ describe('effects of one task on one thing', () => {
   })
 })
 
-describe('effects that have no order', () => {
+describe('effects without an order', () => {
   it.each([
     ['of another task', { task: 'u', effect: 'u/1/1/0' }],
     ['unordered ones', by('1/1/0', { unordered: true })],
     ['of a batch', { task: 't', effect: 'batch/7' }],
     ['with an id of something else', { task: 't', effect: 'u/1/1/0' }],
     ['of nobody', undefined],
-  ])('%s are neither refused nor remembered', async (_, effect) => {
+  ])('%s are neither rejected nor remembered', async (_, effect) => {
     await apply(by('1/5/0'))
     const draft = book.draft(0)
     const admitted = await draft.admit(['a'], effect)
@@ -87,20 +87,20 @@ describe('effects that have no order', () => {
     expect(await apply(by('1/6/0'))).toBe('new')
   })
 
-  it('on other things are not asked about', async () => {
+  it('are not compared across things', async () => {
     await apply(by('1/5/0'))
     expect(await apply(by('1/1/0'), ['b'])).toBe('new')
   })
 
-  it('are not written', async () => {
+  it('are not stored', async () => {
     const draft = book.draft(0)
     ;(await draft.admit(['a'], by('1/1/0', { unordered: true }))).note()
     expect(draft.writes()).toEqual([])
   })
 })
 
-describe('the book of effects', () => {
-  it('forgets what is a day old, and nothing younger', async () => {
+describe('the record of effects', () => {
+  it('forgets entries older than a day', async () => {
     await apply(by('1/5/0'), ['old'], 0)
     await apply(by('1/5/0'), ['young'], 1)
     await book.sweep(DAY)
@@ -108,7 +108,7 @@ describe('the book of effects', () => {
     await expect(apply(by('1/1/0'), ['young'])).rejects.toMatchObject({ code: 'SUPERSEDED' })
   })
 
-  it('forgets the oldest when there is too much, and no more than that', async () => {
+  it('forgets the oldest entries above its limit, and no more', async () => {
     for (const [i, thing] of ['first', 'second', 'third', 'fourth'].entries()) await apply(by('1/5/0'), [thing], i)
     await new EffectLedger(store, 2).sweep(10)
     for (const thing of ['first', 'second']) expect(await apply(by('1/1/0'), [thing])).toBe('new')
@@ -117,7 +117,7 @@ describe('the book of effects', () => {
     }
   })
 
-  it('takes task ids with any text in them', async () => {
+  it('accepts task ids with any characters', async () => {
     const odd = (effect: string): EffectOfTask => ({ task: 'a/1#2', effect: `a/1#2/${effect}` })
     await apply(odd('1/5/0'))
     await expect(apply(odd('1/4/0'))).rejects.toMatchObject({ code: 'SUPERSEDED' })

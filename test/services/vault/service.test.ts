@@ -17,7 +17,7 @@ function started(key = 1, storage = openMemory(), tenant = 'acme') {
 
 const VALUE = 'sesame-7411'
 
-it('returns values to the host, and names to who asks', async () => {
+it('returns values to the host, and only names to API callers', async () => {
   const { vault, api } = started()
   expect(await api.put('TOKEN', VALUE)).toEqual({
     created: true,
@@ -45,7 +45,7 @@ it('returns values to the host, and names to who asks', async () => {
   await expect(api.remove('TOKEN')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-it('has another revision whenever a value is given, the same one too', async () => {
+it('changes its revision at each write, also of an equal value', async () => {
   const { vault, api } = started()
   const revisions: string[] = []
   const note = async () => revisions.push((await vault.open(['A', 'B'])).revision)
@@ -65,7 +65,7 @@ it('has another revision whenever a value is given, the same one too', async () 
 })
 
 // Holds VAULT-2
-it('stores no value, and opens none with another key', async () => {
+it('stores no plain value, and cannot open a value with another key', async () => {
   const { api, storage } = started()
   await api.put('TOKEN', VALUE)
   const stored = await storage.tenant('acme').collection({ name: 'vault', version: 1, fields: {} }).get('TOKEN')
@@ -78,7 +78,7 @@ it('stores no value, and opens none with another key', async () => {
 })
 
 // Holds VAULT-3
-it('opens only its own secrets, not even one that was moved in the store', async () => {
+it('opens only secrets of its own tenant, not even one that was moved in the store', async () => {
   const { api, storage } = started()
   const { vault, api: theirs } = started(1, storage, 'umbrella')
   await api.put('TOKEN', VALUE)
@@ -96,13 +96,13 @@ it('opens only its own secrets, not even one that was moved in the store', async
 // Holds VAULT-1
 it.each<[string, string, unknown, RegExp]>([
   ['without a value', 'A', '', /\/value <- must be a non-empty text/],
-  ['with a value that is no text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
+  ['with a value other than text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
   ['with one that is too long', 'A', VALUE.repeat(2_000), /has 22000 characters, more than 16384/],
   ['with half a character', 'A', `${VALUE}\ud800`, /half of a surrogate pair/],
   ['with a NUL', 'A', `${VALUE}\0`, /has a NUL/],
   ['with a name of blanks', 'a b', VALUE, /\/name <- must be/],
   ['with a name that begins with a digit', '1A', VALUE, /\/name <- must be/],
-])('rejects one %s, and does not repeat it', async (_title, name, value, problem) => {
+])('rejects a secret %s, without repeating its value', async (_title, name, value, problem) => {
   const { api } = started()
   const refused = api.put(name, value as string)
   await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })

@@ -54,7 +54,7 @@ describe('a private webscript', () => {
     ['no pair', { authorization: 'Basic eA==' }, 'FORBIDDEN'],
     ['a token of its tenant', { authorization: 'Bearer t', tokenOf: 'acme' }, 'in'],
     ['a token of another tenant', { authorization: 'Bearer t', tokenOf: 'umbrella' }, 'FORBIDDEN'],
-    ['a header that is no credentials', { authorization: 'x' }, 'FORBIDDEN'],
+    ['a header without credentials', { authorization: 'x' }, 'FORBIDDEN'],
   ])('for %s', async (_, shown, code) => {
     expect((await codeOf(script, [SECRET], shown)).code).toBe(code)
   })
@@ -77,7 +77,7 @@ describe('a private webscript', () => {
 describe('a public webscript', () => {
   const open = { ...script, isPrivate: false }
 
-  it('accepts every call, and checks a key only when it is shown', async () => {
+  it('accepts every call, and checks a key only if one is sent', async () => {
     for (const shown of [{}, { secret: 'x' }, { authorization: `hmac-sha256 ${SECRET}` }]) {
       expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
     }
@@ -92,20 +92,17 @@ describe('a public webscript', () => {
     ['a pair that cannot be checked now', pair('busy'), true],
     ['a token of the host', 'Bearer of-the-host', true],
     ['a pair of another system', pair('wrong'), false],
-    ['what is no pair', 'Basic eA==', false],
+    ['a malformed pair', 'Basic eA==', false],
     ['a token of another system', 'Bearer foreign', false],
     ['a secret of a webscript', `hmac-sha256 ${SECRET}`, false],
     ['another scheme', 'Digest username="acme"', false],
-  ])(
-    'that is shown %s, %s: it is kept from the webscript: %s',
-    async (_, authorization, isHeaderOurs, isOwner = false) => {
-      const shown = { authorization, address: '::1' }
-      const checkPair = async (key: string) => {
-        if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
-        return key === 'wrong' ? undefined : { tenant: key }
-      }
-      const isToken = async (token: string) => token === 'of-the-host'
-      expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs, isOwner })
-    },
-  )
+  ])('called with %s, %s: withheld from the webscript: %s', async (_, authorization, isHeaderOurs, isOwner = false) => {
+    const shown = { authorization, address: '::1' }
+    const checkPair = async (key: string) => {
+      if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
+      return key === 'wrong' ? undefined : { tenant: key }
+    }
+    const isToken = async (token: string) => token === 'of-the-host'
+    expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs, isOwner })
+  })
 })

@@ -22,7 +22,7 @@ function waitOf(calls: CallQuota): number {
 }
 
 describe('calls of a tenant', () => {
-  it('are bounded in number', () => {
+  it('are limited in number', () => {
     const calls = new CallQuota(LIMITS)
     const first = calls.begin()
     calls.begin()
@@ -33,7 +33,7 @@ describe('calls of a tenant', () => {
     expect(() => calls.begin()).toThrow(/2 calls of webscripts are open/)
   })
 
-  it('are so many in a second', () => {
+  it('are limited per second', () => {
     let wait = 3
     const calls = new CallQuota({ ...LIMITS, takeCall: () => wait })
     expect(waitOf(calls)).toBe(3)
@@ -41,7 +41,7 @@ describe('calls of a tenant', () => {
     expect(waitOf(calls)).toBe(0)
   })
 
-  it('take so much CPU time, which returns', () => {
+  it('are limited in CPU time, which is restored over time', () => {
     const clock = { now: 0 }
     let taken = 5_000
     const calls = new CallQuota({ ...LIMITS, cpuMs: () => taken, clock: () => clock.now })
@@ -62,7 +62,7 @@ describe('calls of a tenant', () => {
     expect(waitOf(calls)).toBe(1)
   })
 
-  it('lose nothing when processes are forgotten', () => {
+  it('keep their counts when processes are forgotten', () => {
     let taken = 20_000
     const calls = new CallQuota({ ...LIMITS, cpuMs: () => taken })
     expect(waitOf(calls)).toBe(0)

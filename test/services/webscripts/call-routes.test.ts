@@ -88,14 +88,14 @@ describe('a page of another origin', () => {
   }
   const pair = `Basic ${Buffer.from('acme:s').toString('base64')}`
 
-  it('cannot write with a pair that a browser keeps', async () => {
+  it('cannot write with credentials that a browser attaches', async () => {
     expect(await called('POST', 'private', pair)).toBe(403)
     expect(await called('POST', 'private', pair, 'null')).toBe(403)
     expect(await called('POST', 'private', pair, 'https://iot.example')).toBe(200)
     expect(await called('GET', 'private', pair)).toBe(200)
   })
 
-  it('accepts credentials that browsers do not attach', async () => {
+  it('can use credentials that browsers do not attach', async () => {
     expect(await called('POST', 'private', 'hmac-sha256 s3cret')).toBe(200)
     expect(await called('POST', 'public', pair)).toBe(200)
   })
@@ -105,14 +105,14 @@ describe('credentials', () => {
   it.each([
     ['a token of the host', 'public', '', 'Bearer of-the-host', undefined],
     ['a token of the host, however it is written', 'public', '', 'bearer  of-the-host ', undefined],
-    ['a token of somebody else', 'public', '', 'Bearer another', 'Bearer another'],
-    ['what the webscript checks by itself', 'public', '', 'Basic a2V5OnNlY3JldA==', 'Basic a2V5OnNlY3JldA=='],
+    ['a token of another issuer', 'public', '', 'Bearer another', 'Bearer another'],
+    ['credentials that the webscript checks itself', 'public', '', 'Basic a2V5OnNlY3JldA==', 'Basic a2V5OnNlY3JldA=='],
     ['its secret', 'private', '', 'hmac-sha256 s3cret', undefined],
   ])('%s', async (_, name, query, authorization, expected) => {
     expect((await handedOn(name, query, authorization)).authorization).toBe(expected)
   })
 
-  it('do not reach it in a second header, which was not checked', async () => {
+  it('are not passed on in a second header, which was not checked', async () => {
     const headers = { authorization: ['Bearer another', 'Bearer of-the-host'] }
     await app.inject({ url: '/api/v1/acme/public', headers: headers as unknown as Record<string, string> })
     const shown = asked.at(-1)?.headers.filter(([name]) => name === 'authorization')
@@ -123,7 +123,7 @@ describe('credentials', () => {
     ['?secret=s3cret&a=1', 'a=1'],
     ['?a=1&%73ecret=s3cret', 'a=1'],
     ['?secret=s3cret&secretary=2', 'secretary=2'],
-  ])('of a private one in %s do not reach it', async (query, expected) => {
+  ])('of a private webscript in %s are not passed on', async (query, expected) => {
     expect((await handedOn('private', query)).query).toBe(expected)
   })
 })

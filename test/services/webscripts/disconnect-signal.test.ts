@@ -16,13 +16,13 @@ function listened() {
   return { response, signal, listener, close }
 }
 
-it('a disconnect before the end of the answer aborts, one after it does not', () => {
+it('a disconnect before the end of the response aborts, and one after it does not', () => {
   expect(listened().signal.aborted).toBe(false)
   expect(listened().close(false)).toEqual([true, 1])
   expect(listened().close(true)).toEqual([false, 0])
 })
 
-it('a removed listener leaves none at the response', () => {
+it('removing a listener removes it from the response', () => {
   const { response, signal, listener, close } = listened()
   signal.removeEventListener('abort', listener)
   expect(response.listenerCount('close')).toBe(0)

@@ -19,7 +19,7 @@ function opened() {
   return new OpenCall(times, { requestId: '1', name: 'one', key: 'acme/one', version: '1.0.0', request, log, figures })
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it('in pieces takes one piece after the other: the next one waits for room', async () => {
     const call = opened()
     call.begin({ status: 200, headers: [] })
@@ -38,7 +38,7 @@ describe('an answer', () => {
     await read.return?.()
   })
 
-  it('omits what is about the whole host and all its tenants, or about the connection', async () => {
+  it('omits headers about the whole host and all its tenants, or about the connection', async () => {
     const call = opened()
     const names = ['Clear-Site-Data', 'Strict-Transport-Security', 'NEL', 'Report-To', 'Alt-Svc', 'Connection', 'X-Own']
     call.finish({ status: 200, headers: names.map((name) => [name, '1']) })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ScriptFigures } from '../../../src/services/webscripts/script-figures.ts'
 
-it('figures of a webscript tell times to a tenth, without keeping them', () => {
+it('figures of a webscript estimate times to a tenth, without storing them', () => {
   const figures = new ScriptFigures()
   expect(figures.metrics).toMatchObject({ calls: 0, p50: 0, p99: 0 })
   for (let ms = 1; ms <= 1_000; ms++) figures.answered(ms)

@@ -6,7 +6,7 @@ const line = (message: string, level: LogLevel = 'info', version = '1.0.0') =>
   ({ time: 0, level, kind: 'console', message, version }) as const
 
 describe('the log of webscripts', () => {
-  it('keeps the last lines of each, and pages go back through them', () => {
+  it('keeps the last lines of each webscript, in pages', () => {
     const log = new ScriptLog()
     for (let n = 0; n < MAX_LINES + 5; n++) log.add('a/one', line(`line ${n}`))
     log.add('a/two', line('another'))
@@ -25,7 +25,7 @@ describe('the log of webscripts', () => {
     expect(log.page('a/three', {})).toEqual({ values: [] })
   })
 
-  it('is chosen from by level, version and what a line says', () => {
+  it('is filtered by level, version and text', () => {
     const log = new ScriptLog()
     for (const level of ['debug', 'info', 'warn', 'error'] as const) log.add('a', line(`Said ${level}`, level))
     log.add('a', line('of the second', 'warn', '2.0.0'))
@@ -44,7 +44,7 @@ describe('the log of webscripts', () => {
     expect(log.page('a', {}).values[0]?.message.length).toBe(2_000)
   })
 
-  it('is bounded by characters: of a webscript the oldest lines go, of a tenant the webscripts logged longest ago', () => {
+  it('is limited in characters: the oldest lines of a webscript, and the least recently logged webscripts of a tenant, are dropped', () => {
     const log = new ScriptLog({ ofScript: 2_000, ofTenant: 5_000, inAll: 8_000 })
     const counts = (...scripts: readonly string[]) => scripts.map((script) => log.page(script, {}).values.length)
     const fill = (script: string) => {
@@ -64,7 +64,7 @@ describe('the log of webscripts', () => {
     expect(counts('a/one', 'a/three', 'b/one', 'b/two', 'c/one')).toEqual([0, 10, 10, 10, 10])
   })
 
-  it('is followed from a line on, without a hole and without one twice', async () => {
+  it('is streamed after a line, without gaps or repetitions', async () => {
     const log = new ScriptLog()
     for (const message of ['1', '2', '3']) log.add('a', line(message))
     const over = new AbortController()

@@ -15,7 +15,7 @@ const rule: Rule = {
 describe('constantsOf', () => {
   const { values, durations, counts } = constantsOf(rule, ['t', 'mode', 'pressure', 'tt'])
 
-  it('assigns a metric the numbers and texts of sensors that name it, and the next values', () => {
+  it('assigns a metric the numbers and texts of sensors that name it, and adjacent values', () => {
     expect(values['t']).toEqual(expect.arrayContaining([90, 90.1, 89.9, 90.01, 91, 89]))
     expect(values['t']).not.toContain(2.5)
     expect(values['pressure']).toEqual(expect.arrayContaining([2.5, 2.6, 2.4]))
@@ -24,10 +24,10 @@ describe('constantsOf', () => {
     expect(values['tt']).not.toContain(90)
     expect(constantsOf(rule, ['t'], { neighbours: false }).values['t']).not.toContain(90.1)
   })
-  it('returns what the rule waits for, in ms', () => {
+  it('returns the durations of the rule, in ms', () => {
     expect(durations).toEqual([4000, 5000, 600_000, 1_800_000])
   })
-  it('returns what may be counted', () => {
+  it('returns possible counts', () => {
     expect(counts).toContain(3)
     expect(counts).not.toContain(90)
   })

@@ -25,7 +25,7 @@ const goesBack = (stream: readonly Message[]): boolean =>
   stream.some((message, i) => i > 0 && time(message) < time(stream[i - 1] ?? message))
 
 describe('a stream without disturbances', () => {
-  it('goes forward in time and has every value, a number or a boolean', () => {
+  it('ascends in time and has every value, a number or a boolean', () => {
     for (const stream of sample({ disturbances: [], maxLength: 20 })) {
       expect(goesBack(stream)).toBe(false)
       expect(stream.length).toBeLessThanOrEqual(20)
@@ -37,7 +37,7 @@ describe('a stream without disturbances', () => {
     }
   })
 
-  it('begins where it is set', () => {
+  it('begins at the configured time', () => {
     const streams = sample({ disturbances: [], start: '2025-01-01', every: '10s' }, 50)
     const starts = streams.flatMap(([first]) => (first === undefined ? [] : [time(first)]))
     expect(starts.length).toBeGreaterThan(40)
@@ -64,7 +64,7 @@ describe('a disturbance', () => {
     ['dst', (stream) => stream.some((message) => new Date(time(message)).toISOString().startsWith('2025-10-26'))],
   ]
 
-  it.each(has)('%s is there when asked for, and not otherwise', (disturbance, seen) => {
+  it.each(has)('%s occurs if requested, and not otherwise', (disturbance, seen) => {
     const resources = ['a', 'b']
     expect(sample({ resources, disturbances: [disturbance] }).some(seen)).toBe(true)
     // Wrong timestamps also look like silence
@@ -77,7 +77,7 @@ describe('a disturbance', () => {
 describe('messageStreams', () => {
   it.each([[[]], [['late']], [['skew', 'missing']], [['nan', 'late']], [['correction', 'back']]] satisfies [
     Disturbance[],
-  ][])('holds no reading twice by chance, with %j', (disturbances) => {
+  ][])('repeats no reading by chance, with %j', (disturbances) => {
     for (const stream of sample({ metrics: { on: fc.boolean() }, disturbances })) {
       expect(new Set(stream.map((message) => JSON.stringify(message))).size).toBe(stream.length)
     }
@@ -88,7 +88,7 @@ describe('messageStreams', () => {
     for (const message of streams.flat()) expect('level' in message).toBe(message.resource === 'b')
   })
 
-  it('shrinks to one tame message, or none', () => {
+  it('shrinks to one plain message, or none', () => {
     const none = fc.check(fc.property(messageStreams({ metrics }), () => false))
     expect(none.counterexample).toEqual([[]])
     const { counterexample } = fc.check(
@@ -99,13 +99,13 @@ describe('messageStreams', () => {
     expect(counterexample?.[0]).toHaveLength(1)
   })
 
-  it.each(['x', Number.NaN])('refuses to begin at %j', (start) => {
+  it.each(['x', Number.NaN])('rejects the start %j', (start) => {
     expect(() => messageStreams({ metrics, start })).toThrow('use epoch ms or an ISO 8601 time')
   })
 })
 
 describe('readings', () => {
-  it('lie between the limits, in steps, and often on the limits', () => {
+  it('lie between the limits, in steps, and often at the limits', () => {
     const drawn = fc.sample(readings(-1, 1, 2), { numRuns: 300, seed: 1 })
     for (const value of drawn) {
       expect(Math.abs(value)).toBeLessThanOrEqual(1)

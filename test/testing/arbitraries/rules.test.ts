@@ -21,7 +21,7 @@ describe('randomRules', () => {
     expect(new Set(rules.flatMap((rule) => (rule.relations ?? []).map(({ type }) => type))).size).toBe(4)
   })
 
-  it('take the properties and settings that are given', () => {
+  it('use the requested properties and settings', () => {
     const given = randomRules({
       plugs: builtins.filter(({ name }) => ['condition', 'log'].includes(name)),
       properties: { condition: fc.constant({ condition: { '==': [1, 1] } }) },
@@ -35,7 +35,7 @@ describe('randomRules', () => {
 })
 
 describe('crashPoints', () => {
-  it('are ascending, each within the stream, one at least', () => {
+  it('are ascending, each within the stream, at least one', () => {
     fc.assert(
       fc.property(crashDraws, fc.integer({ min: 1, max: 12 }), (draws, messages) => {
         const points = crashPoints(draws, messages).map(({ after }) => after)
@@ -46,7 +46,7 @@ describe('crashPoints', () => {
     )
   })
 
-  it('are none in a stream without messages', () => {
+  it('are absent for a stream without messages', () => {
     expect(crashPoints([{ position: 0.5, down: 0, inFlight: false }], 0)).toEqual([])
   })
 })

@@ -10,19 +10,19 @@ function streams(t: Signal): readonly (readonly { time: number; value: number }[
 const pairs = (t: Signal) => streams(t).flatMap((stream) => stream.slice(1).map((one, i) => [stream[i], one] as const))
 
 describe('signals', () => {
-  it('walk stays between its limits and moves by a step at most', () => {
+  it('walk stays between its limits and moves at most one step at a time', () => {
     for (const [before, after] of pairs(walk(10, 20, 2))) {
       expect(after.value).toBeGreaterThanOrEqual(10)
       expect(after.value).toBeLessThanOrEqual(20)
       expect(Math.abs(after.value - (before?.value ?? 0))).toBeLessThanOrEqual(2.000001)
     }
   })
-  it('ramp follows the time since its first value', () => {
+  it('ramp depends on the time since its first value', () => {
     for (const [first, ...rest] of streams(ramp(0, 60, '1h')))
       for (const { time, value } of rest)
         expect(value).toBeCloseTo(((time - (first?.time ?? 0)) % 3_600_000) / 60_000, 6)
   })
-  it('episodes last as long as they may, without a gap', () => {
+  it('episodes last up to their maximum, without a gap', () => {
     const all = streams(episodes({ calm: readings(0, 9), event: readings(90, 99), lasts: ['10m', '20m'] }))
     const lengths = all.flatMap((stream) => {
       const runs: number[] = []
@@ -47,7 +47,7 @@ describe('signals', () => {
       () => episodes({ calm: fc.nat(), event: fc.nat(), lasts: ['2m', '1m'] }),
       'put the shortest first',
     ],
-  ])('refuse %s', (_, make, text) => {
+  ])('reject %s', (_, make, text) => {
     expect(make).toThrow(text)
   })
 })

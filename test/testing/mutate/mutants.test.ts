@@ -97,7 +97,7 @@ describe('mutantsOf', () => {
     'task/cron: 0 0 3 * * ? -> 0 0 4 * * ?',
     'task/dst: times that do not exist are skipped',
     'task/misfire: removed',
-  ])('has %s', (name) => {
+  ])('contains %s', (name) => {
     expect(mutants.map((one) => one.name)).toContain(name)
   })
 
@@ -108,11 +108,11 @@ describe('mutantsOf', () => {
     'sensors/hot/pollingPeriod: 60000 -> 60',
     'triggers/hot -> a/statesTrigger: without Equal',
     'task/frequency: 30000 -> 60000',
-  ])('of a template has %s', (name) => {
+  ])('of a template contains %s', (name) => {
     expect(mutantsOf(template, registry).map((one) => one.name)).toContain(name)
   })
 
-  it('has no two that are alike, none that is the rule, and none that is refused', () => {
+  it('contains no duplicates, no copy of the rule, and no invalid rule', () => {
     const texts = mutants.map((one) => JSON.stringify(one.rule))
     expect(new Set(texts).size).toBe(texts.length)
     expect(texts).not.toContain(JSON.stringify(rule))
@@ -121,7 +121,7 @@ describe('mutantsOf', () => {
 })
 
 describe('mutateRule', () => {
-  it('refuses a rule that does not hold itself', async () => {
+  it('rejects a rule that violates its own properties', async () => {
     const hot: Rule = { ...rule, task: { resource: 'r' } }
     const check = mutateRule(hot, (run) => run.firings('b').length === 0, {
       plugs: builtins,
@@ -133,7 +133,7 @@ describe('mutateRule', () => {
     })
     await expect(check).rejects.toMatchObject({ code: 'PROPERTY' })
   })
-  it('reports which properties killed, and what is left', async () => {
+  it('reports which properties killed mutants, and which mutants survive', async () => {
     const simple: Rule = {
       sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
@@ -152,7 +152,7 @@ describe('mutateRule', () => {
     })
     expect(survived).toContain('sensors/s/properties/threshold: 90 -> 91')
   })
-  it('distinguishes what no property notices and what does as the rule does', async () => {
+  it('distinguishes surviving mutants from equivalent ones', async () => {
     const simple: Rule = {
       sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],

@@ -29,7 +29,7 @@ const IN_ROWS: ReadonlySet<string> = new Set([
   'a calculation that is not what it does',
 ])
 
-describe('a bug in a plug is found with every seed', () => {
+describe('a planted bug in a plug is found with every seed', () => {
   it.each(PLUG_BUGS)('$name', async ({ name, plugs, property, told }) => {
     // Bugs in row execution only appear where messages stay in rows: stamped at the clock, each newer than the last.
     const inRows = IN_ROWS.has(name)

@@ -16,7 +16,7 @@ describe('a correct rule', () => {
   })
 })
 
-describe('a bug in a rule is found with every seed', () => {
+describe('a planted bug in a rule is found with every seed', () => {
   it.each(RULE_BUGS)('$name ($subject)', async (bug) => {
     const { properties, options } = SUBJECTS[bug.subject]
     for (const seed of SEEDS) {

@@ -11,10 +11,10 @@ import { fired, moment, result, runOf } from './by-hand.ts'
 describe('coolDownRespected', () => {
   const check = (...events: ReturnType<typeof fired>[]) => coolDownRespected().check(runOf(events))
 
-  it('holds when a destination waits as long as its trigger says', () => {
+  it('holds when a destination waits for the cool-down of its trigger', () => {
     expect(check(fired(0), fired(10_000), fired(20_001))).toBeUndefined()
   })
-  it('does not hold when it fires a moment too early', () => {
+  it('fails when it fires one moment too early', () => {
     expect(check(fired(0), fired(9999))).toBe(
       'a fired at 1970-01-01T00:00:00.000Z and again 9 s 999 ms later; its cool-down is 10 s',
     )
@@ -23,7 +23,7 @@ describe('coolDownRespected', () => {
     expect(check(fired(0, 'a', 's'), fired(5000))).toContain('again 5 s later')
     expect(check(fired(0), fired(5000, 'a', 's'))).toBeUndefined()
   })
-  it('knows destinations apart', () => {
+  it('distinguishes destinations', () => {
     expect(check(fired(0), fired(1, 'b', 's'))).toBeUndefined()
   })
 })
@@ -31,15 +31,15 @@ describe('coolDownRespected', () => {
 describe('noFiringWithoutCause', () => {
   const check = (...events: Parameters<typeof runOf>[0]) => noFiringWithoutCause().check(runOf(events))
 
-  it('holds when a sensor behind the gate has just had a result', () => {
+  it('holds after a new result of a sensor behind the gate', () => {
     expect(check(result(0), fired(0))).toBeUndefined()
   })
   it.each([
-    ['there is none', [fired(0)]],
+    ['the result is absent', [fired(0)]],
     ['it was of another invocation', [result(0, 's', 0), fired(0)]],
     ['it was of another node', [result(0, 'b'), fired(0)]],
-    ['it comes after', [fired(0), result(0)]],
-  ])('does not hold when %s', (_, events) => {
+    ['the result comes after the firing', [fired(0), result(0)]],
+  ])('fails when %s', (_, events) => {
     expect(check(...events)).toContain('because of g, but s had no result in that invocation')
   })
 })
@@ -53,19 +53,19 @@ describe('neverMoreThan', () => {
     ['one too many', 2, [0, 1, 59_999], false],
     ['one at the end of the window', 2, [0, 1, 60_000], true],
     ['one too many, late in the run', 1, [0, 60_000, 120_000, 150_000], false],
-    ['any, when none is allowed', 0, [5], false],
-    ['none, when none is allowed', 0, [], true],
+    ['fails for any firing if none is allowed', 0, [5], false],
+    ['holds without a firing if none is allowed', 0, [], true],
   ])('%s', (_, most, times, holds) => {
     expect(check(most, times) === undefined).toBe(holds)
   })
 
-  it('reports which firings are too close', () => {
+  it('reports the firings that are too close', () => {
     expect(check(1, [0, 30_000])).toBe(
       'a fired 2 times from 1970-01-01T00:00:00.000Z to 1970-01-01T00:00:30.000Z, within 30 s',
     )
   })
 
-  it('counts each destination for itself, and only the one that is named', () => {
+  it('counts each destination separately, and only the named one', () => {
     const run = runOf([fired(0), fired(1, 'b'), fired(2, 'b')])
     expect(neverMoreThan(1, { within: 10, node: 'a' }).check(run)).toBeUndefined()
     expect(neverMoreThan(1, { within: 10 }).check(run)).toContain('b fired 2 times')
@@ -77,7 +77,7 @@ describe('neverMoreThan', () => {
     [1.5, '1h'],
     [1, 'soon'],
     [1, 0],
-  ])('refuses %j within %j', (most, within) => {
+  ])('rejects %j within %j', (most, within) => {
     expect(() => neverMoreThan(most, { within })).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
   })
 })
@@ -104,7 +104,7 @@ describe('neverSilentFor', () => {
     expect(check(moments, until) === undefined).toBe(holds)
   })
 
-  it('receives only the node that is named', () => {
+  it('observes only the named node', () => {
     const moments = [moment(0, 'On'), moment(50_000, 'On', fired(50_000, 'b'))]
     expect(check(moments, 100_000)).toBeUndefined()
     expect(check(moments, 100_000, 'a')).toBe(
@@ -114,7 +114,7 @@ describe('neverSilentFor', () => {
 })
 
 describe('restartChangesNothing', () => {
-  it('holds when the same events come again', async () => {
+  it('holds when the same events repeat', async () => {
     expect(await restartChangesNothing().check(runOf([fired(0)]))).toBeUndefined()
   })
   it.each([
@@ -125,7 +125,7 @@ describe('restartChangesNothing', () => {
     ],
     ['one is too many', [fired(0), fired(1)], '"effect":"1"} instead of nothing'],
     ['one is another', [fired(0, 'b')], '"node":"b"'],
-  ])('does not hold when %s', async (_, events, text) => {
+  ])('fails when %s', async (_, events, text) => {
     const run = runOf([fired(0)], { restarted: () => Promise.resolve(runOf(events)) })
     expect(await restartChangesNothing().check(run)).toContain(text)
     expect(await restartChangesNothing().check(run)).toContain(

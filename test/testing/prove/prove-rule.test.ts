@@ -40,14 +40,14 @@ const holding = (property: RuleProperty, rule = hot, more: Partial<ProveOptions>
   proveRule(rule, property, { ...options, ...more })
 
 describe('proveRule', () => {
-  it('holds for sequences of any length once nothing new comes', async () => {
+  it('holds for sequences of any length once no new state is reached', async () => {
     const proof = await holding(neverMoreThan(1, { within: '2m', node: 'alarm' }), hot, { length: 20 })
     expect(proof.isComplete).toBe(true)
     expect(proof.toString()).toMatch(/for sequences of any length: \d+ states/)
     expect((await holding(always(implies(fires('alarm'), above90)), hot, { length: 20 })).isComplete).toBe(true)
   })
 
-  it('finds the shortest sequence, and reports it as a check does', async () => {
+  it('finds the shortest counterexample, and reports it as a check does', async () => {
     await expect(holding(neverMoreThan(1, { within: '121s', node: 'alarm' }))).rejects.toMatchObject({
       code: 'PROPERTY',
       failing: { messages: [{ resource: 'boiler' }, { resource: 'boiler' }] },
@@ -59,7 +59,7 @@ describe('proveRule', () => {
     })
   })
 
-  it('knows states apart by what plugs remember', async () => {
+  it('distinguishes states by the memory of plugs', async () => {
     const debounce = sensorPlug('debounce', ['Yes', 'No'], {
       execute(context) {
         const before = context.internalState as { since: number } | undefined
@@ -76,7 +76,7 @@ describe('proveRule', () => {
     await expect(holding(never(fires('alarm')), stays, slow)).rejects.toThrow('never alarm fires')
   })
 
-  it('reports which call of a plug fails', async () => {
+  it('reports the failing call of a plug', async () => {
     const fragile = sensorPlug('fragile', ['Fine'], {
       execute(context) {
         if (context.streamValue('t') === 90) throw new Error('on the fence')
@@ -92,12 +92,12 @@ describe('proveRule', () => {
     await expect(check).rejects.toThrow(/hot failed at .* with \{"t":90\}: on the fence/)
   })
 
-  it('sees what happens when nothing more comes', async () => {
+  it('covers the passing of time without messages', async () => {
     const property = leadsTo(inState('hot', 'Above'), fires('nobody'), { within: '4m' })
     await expect(holding({ ...property, labels: {} })).rejects.toThrow('5 min later')
   })
 
-  it('stops at the number of states or steps that it is given, and says so', async () => {
+  it('stops at the limit of states or steps, and reports that', async () => {
     const bounded = await holding(neverMoreThan(1, { within: '2m' }), hot, { maxStates: 3 })
     expect(bounded).toMatchObject({ isComplete: false, states: 3, length: 0 })
     const short = await holding(neverMoreThan(1, { within: '2m' }), hot, { length: 1 })
@@ -113,26 +113,26 @@ describe('proveRule', () => {
       { values: { t: Array.from({ length: 900 }, (_, i) => i) } },
       'too many to try all',
     ],
-  ])('refuses %s', async (_, property, more, text) => {
+  ])('rejects %s', async (_, property, more, text) => {
     await expect(holding(property, hot, more)).rejects.toThrow(text)
   })
 })
 
 describe('classes of inputs', () => {
-  it('has one value below, at and above each constant that can come', () => {
+  it('contain one value below, at and above each reachable constant', () => {
     const values = valueClasses(readings(60, 120), [90, 200]) as number[]
     expect(values).toHaveLength(3)
     const [low, at, high] = values as [number, number, number]
     expect(low < 90 && at === 90 && high > 90).toBe(true)
   })
-  it('has both truths, named texts and one that is not named', () => {
+  it('contain both booleans, named texts and one other text', () => {
     expect(new Set(valueClasses(fc.boolean(), []))).toEqual(new Set([false, true]))
     expect(valueClasses(fc.constantFrom('OK', 'E1', 'E7'), ['E7'])).toEqual(['E7', expect.stringMatching(/^(OK|E1)$/)])
   })
-  it('has gaps just below and at what is waited for', () => {
+  it('contain gaps just below and at each duration', () => {
     expect(gapClasses(1000, { durations: [5000] })).toEqual([1000, 4999, 5000])
   })
-  it('combines them for each resource', () => {
+  it('are combined for each resource', () => {
     const inputs = inputClasses([1, 2], { a: { t: [1, 2], u: [3] }, b: { v: [4] } })
     expect(inputs).toHaveLength(6)
     expect(inputs).toContainEqual({ gap: 2, resource: 'a', values: { t: 2, u: 3 } })
@@ -143,13 +143,13 @@ describe('stateKey', () => {
   const at = (now: number, firedAt: number) =>
     stateKey({ sensors: { a: { firedAt, since: now } }, run: now }, [], now, 1000)
   const NOW = 1_741_000_000_000
-  it('knows times by how long ago they are, and forgets what nothing waits for', () => {
+  it('distinguishes times by their age, and drops those that nothing waits for', () => {
     expect(at(NOW, NOW - 10)).toBe(at(NOW + 5000, NOW + 4990))
     expect(at(NOW, NOW - 10)).not.toBe(at(NOW, NOW - 11))
     expect(at(NOW, NOW - 1001)).toBe(at(NOW, NOW - 5000))
     expect(at(NOW, NOW + 10)).not.toBe(at(NOW, NOW - 10))
   })
-  it('keeps all that plugs and monitors remember, whatever its name', () => {
+  it('includes the memory of plugs and monitors, under any names', () => {
     const saved = (since: number) => ({ sensors: { a: { internalState: { since, run: 1 }, since } } })
     expect(stateKey(saved(NOW - 10), [], NOW, 1000)).not.toBe(stateKey(saved(NOW - 20), [], NOW, 1000))
     expect(stateKey({}, [{ since: 1 }], NOW, 1000)).not.toBe(stateKey({}, [{ since: 2 }], NOW, 1000))

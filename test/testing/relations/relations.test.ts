@@ -74,7 +74,7 @@ describe('relations of two runs', () => {
       /by the other rule/,
       2,
     ],
-  ])('%s: does not hold, and the smallest stream shows where', async (_, subject, property, text, messages) => {
+  ])('%s: fails, with the smallest stream', async (_, subject, property, text, messages) => {
     const error: unknown = await checkRule(subject, property, options).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'PROPERTY', failing: { messages: expect.any(Array) as unknown } })
     const { message, failing } = error as { message: string; failing: { messages: unknown[] } }
@@ -82,7 +82,7 @@ describe('relations of two runs', () => {
     expect(failing.messages).toHaveLength(messages)
   })
 
-  it('refuses a shift by nothing', () => {
+  it('rejects a shift of 0', () => {
     expect(() => shiftedInTime(0)).toThrow('use a duration such as 7d')
   })
 })

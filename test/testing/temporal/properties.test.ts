@@ -65,7 +65,7 @@ describe('conditions', () => {
     expect(truth(condition, states)).toBe(expected)
   })
 
-  it('reads values of the message at hand, of a resource when one is named', () => {
+  it('read values of the current message, of a resource if named', () => {
     const high = (value: unknown) => Number(value) > 5
     const one: Moment = { ...moment(0), message: { resource: 'r', t: 6 } }
     const holds = (condition: Condition, at: Moment) => condition.next(condition.start, at)[1]
@@ -87,7 +87,7 @@ describe('conditions', () => {
   })
 })
 
-describe('properties of moments', () => {
+describe('temporal properties', () => {
   it.each<[string, RuleProperty, string, string | undefined]>([
     ['always holds', always(on), 'On On', undefined],
     ['always does not hold once', always(on), 'On Off', 'not s is On: 1970-01-01T00:00:01.000Z, s is Off'],
@@ -129,7 +129,7 @@ describe('properties of moments', () => {
     else expect(said).toContain(expected)
   })
 
-  it('waits as long as the run goes on', () => {
+  it('wait until the end of the run', () => {
     expect(verdict(leadsTo(on, fires(), { within: '5s' }), 'On Off', 5000)).toBeUndefined()
     expect(verdict(leadsTo(on, fires(), { within: '5s' }), 'On Off', 5001)).toContain('5 s 1 ms later')
   })
@@ -145,7 +145,7 @@ describe('properties of moments', () => {
     expect(needs.length).toBeGreaterThan(0)
   })
 
-  it('refuses what is not a length of time', () => {
+  it('reject an invalid duration', () => {
     expect(() => leadsTo(on, off, { within: -1 })).toThrow('within is -1; use a duration such as 1h')
   })
 })

@@ -84,21 +84,21 @@ const failure = async (...given: Parameters<typeof check>) => {
 describe('checkWorld', () => {
   const apart = worldOf('t < 18', 't > 24')
 
-  it('holds for tasks that keep out of each other’s way', async () => {
+  it('holds for tasks that do not interfere', async () => {
     const report = await check(apart, [never(bothOn), sometimes(fires('heating/on')), sometimes(fires('cooling/on'))])
     expect(report.cases).toBe(60)
     expect(report.fired['watching/alarm']).toBeGreaterThan(0)
     expect(report.toString()).toMatch(/^tried: 60 cases, \d+ steps, seed 1$/m)
   })
 
-  it('finds the message at which two tasks fight', async () => {
+  it('finds the message at which two tasks conflict', async () => {
     const message = await failure(worldOf('t < 20.1', 't > 19.9'), never(bothOn))
     expect(message).toMatch(/^"never heater and cooler are on" does not hold/)
     expect(message).toMatch(/^ {3}1 {2}.*room sends \{"t":20\}$/m)
     expect(message.match(/sends/g)).toHaveLength(1)
   })
 
-  it('finds what a user does', async () => {
+  it("finds violations caused by users' actions", async () => {
     const isHeated = inWorld('the heater is on', ({ world }) => last(world, 'heater') === 'on')
     const stopped = await failure(apart, always(implies(inState('watching/hot', 'Above'), not(isHeated))), {
       commands: ['stop'],
@@ -124,7 +124,7 @@ describe('checkWorld', () => {
     )
   })
 
-  it('keeps cool-downs over crashes, and alarms in one piece', async () => {
+  it('checks cool-downs across crashes, and alarms for consistency', async () => {
     const properties = [
       neverMoreThan(1, { within: '10m', node: 'watching/alarm' }),
       never(
@@ -137,14 +137,14 @@ describe('checkWorld', () => {
     await expect(check(apart, properties)).resolves.toMatchObject({ cases: 60 })
   })
 
-  it('says when it says nothing', async () => {
+  it('reports that it asserts nothing', async () => {
     const cold = check(apart, neverMoreThan(1, { within: '10m', node: 'watching/alarm' }), {
       byResource: { room: { t: fc.constant(20) } },
     })
     await expect(cold).rejects.toThrow('"watching/alarm fires" was true in none of 60 cases')
   })
 
-  it('finds calls that fail', async () => {
+  it('reports failing calls', async () => {
     const bare: World = {
       ...apart,
       services: () => ({ ...memoryWorld()({ now: () => 0, forward: () => undefined }), data: undefined as never }),
@@ -154,7 +154,7 @@ describe('checkWorld', () => {
     )
   })
 
-  it('refuses labels that are not there, and properties of whole runs', async () => {
+  it('rejects unknown labels, and properties of whole runs', async () => {
     await expect(check(apart, never(fires('heating/onn')))).rejects.toThrow('did you mean "heating/on"?')
     await expect(check(apart, { name: 'odd', check: () => true })).rejects.toThrow(
       '"odd" cannot be checked at single moments',

@@ -77,19 +77,19 @@ const check = (world: World, properties: RuleProperty | RuleProperty[]) =>
     commands: ['crash'],
   })
 
-describe('series of a world', () => {
-  it('have what devices sent and rules stored, before and behind crashes', async () => {
+describe('series in a world', () => {
+  it('contain the values that devices sent and rules stored, before and after crashes', async () => {
     const properties = [always(keptHighest), sometimes(fires('keeping/keep'))]
     await expect(check(worldOf('10m'), properties)).resolves.toMatchObject({ cases: 15 })
   })
 
-  it('show a rule that looks back too far', async () => {
+  it('reveal a rule that looks back too far', async () => {
     await expect(check(worldOf('15m'), always(keptHighest))).rejects.toThrow(
       '"always what was kept is the highest of ten minutes" does not hold',
     )
   })
 
-  it('are read by stored queries, as of the time of the world', async () => {
+  it('are read by stored queries at the time of the world', async () => {
     const summary = inWorld('more than 30 was kept before', ({ world }) => {
       const [before] = (world.stored.get('summary') ?? []).slice(-1)
       return Number(before?.['max']) > 30
@@ -111,7 +111,7 @@ describe('series of a world', () => {
     )
   })
 
-  it('and metadata, and last values, are what tasks of the world ask for', async () => {
+  it('with metadata and last values are available to tasks of the world', async () => {
     const limited: Rule = {
       sensors: [
         {
@@ -134,8 +134,8 @@ describe('series of a world', () => {
   })
 })
 
-describe('plugs of a world', () => {
-  it('that never answer are reported', async () => {
+describe('plugs in a world', () => {
+  it('that never return are reported', async () => {
     const mute = sensorPlug('mute', ['Yes', 'No'], () => new Promise<never>(() => undefined))
     const world: World = {
       tasks: { asking: { rule: { sensors: [{ label: 'asked', name: 'mute', resource: 'room' }] } } },

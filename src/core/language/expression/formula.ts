@@ -36,7 +36,7 @@ const FUNCTIONS: Readonly<Record<string, readonly [Operator, number]>> = {
 }
 const MAX_FORMULA = 500
 
-/** Says whether bare names in a text refer to properties or to values of the message. */
+/** Selects whether bare names in a text refer to properties or to values of the message. */
 export type BareNames = 'properties' | 'streamdata'
 
 export function formulaOf(text: string, bare: BareNames): Formula | undefined {

@@ -320,7 +320,7 @@ function labelOf(value: unknown): string {
   return Array.isArray(value) ? '[...]' : `{"${Object.keys(value)[0] ?? ''}": ...}`
 }
 
-/** Collects all texts and numbers in the arguments of `missing` that may turn out to be keys. */
+/** Collects all texts and numbers in the arguments of `missing` that may be keys. */
 function literalKeys(argument: unknown, keys = new Set<string>(), depth = 0): ReadonlySet<string> {
   if (typeof argument === 'string' || typeof argument === 'number') keys.add(String(argument))
   if (typeof argument !== 'object' || argument === null || depth > MAX_LOGIC_DEPTH) return keys

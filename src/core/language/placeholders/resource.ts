@@ -22,7 +22,9 @@ export interface ResourceScope {
   metadata(): Readonly<Record<string, unknown>> | undefined
 }
 
-/** Throws `VALIDATION` for what can never be resolved: nodes and messages do not exist when a task starts. */
+/**
+ * Throws `VALIDATION` for placeholders that can never be resolved: nodes and messages do not exist when a task starts.
+ */
 export function parseResource(text: string): ResourceSpec {
   if (text.trim() === '') throw invalid('the resource is empty', 'write an id or $ for the task resource, or omit it')
   if (text.includes('${')) return parseMixed(text)

@@ -10,7 +10,7 @@ export type Word =
   /** `as` stands for `as |` */
   | { readonly kind: 'mark'; readonly mark: '(' | ')' | '=' | '|' | 'as' }
 
-/** Says whether `~` at a tag strips whitespace to its left or right. */
+/** Records whether `~` at a tag strips whitespace to its left or right. */
 export interface Strip {
   readonly left: boolean
   readonly right: boolean

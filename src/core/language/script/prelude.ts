@@ -366,7 +366,7 @@ const start = (maker, input) => {
   } catch (error) { fail(error) }
 }
 const finish = () => {
-  if (unwritten > 0) push(log, { level: 'WARN', message: unwritten + ' more lines are left out, ${MAX_LINES} are kept of one call' })
+  if (unwritten > 0) push(log, { level: 'WARN', message: unwritten + ' more lines are omitted; a call keeps ${MAX_LINES}' })
   return answer()
 }
 const answer = () => stringify(envelope.ok ? [true, envelope.value, log, envelope.memory] : [false, envelope.error, log])

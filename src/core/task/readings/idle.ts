@@ -12,7 +12,7 @@ import { admitNone, countReading, sortTimeOf, timeOfData, type Admitted } from '
 import type { Readings } from './readings.ts'
 import type { WaitingReading } from './reorder.ts'
 
-/** Whether an input's readings run nothing and precede a time; then the inputs behind it are to be checked, too. */
+/** Whether an input's readings run nothing and precede a time; if so, check the inputs behind it too. */
 export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
   if (input.kind !== 'data' || input.arrived === undefined) return false
   const { messages, arrived } = input

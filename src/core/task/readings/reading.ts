@@ -56,7 +56,7 @@ export const MAX_KEPT = 16
 export type KnownReading = Message | string
 
 /** What a sensor processed last: the highest measurement time so far, and the readings with that time. */
-export interface Taken {
+export interface LastProcessed {
   readonly time: number
   readonly known: readonly KnownReading[]
 }
@@ -64,13 +64,18 @@ export interface Taken {
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
 /** Classifies a reading for a sensor. `time`: of the reading; `ignores`: keys that comparisons ignore. */
-export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
+export function verdictOf(
+  taken: LastProcessed | null,
+  time: number,
+  message: Message,
+  ignores: readonly string[],
+): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
   return isAmong(taken.known, message, ignores) ? 'duplicate' : 'taken'
 }
 
-export function withReading(taken: Taken | null, time: number, message: Message): Taken | null {
+export function withReading(taken: LastProcessed | null, time: number, message: Message): LastProcessed | null {
   if (taken !== null && time < taken.time) return taken
   const single = mayComeAgain(message) ? [message] : NONE
   if (taken === null || time > taken.time) return { time, known: single }

@@ -94,9 +94,9 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly MacroArgument[], bo
     name,
     had: context.has(name),
     before: context.get(name),
-    given: (args[i]?.value ?? initial)?.(run) ?? null,
+    value: (args[i]?.value ?? initial)?.(run) ?? null,
   }))
-  for (const { name, given: argument } of frame) context.set(name, argument)
+  for (const { name, value: argument } of frame) context.set(name, argument)
   try {
     macro.exec(run)
   } finally {
@@ -105,7 +105,7 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly MacroArgument[], bo
       else context.set(BODY, bodyBefore)
     }
     // keeps values that the macro itself has set
-    for (const { name, had, before, given: argument } of frame) {
+    for (const { name, had, before, value: argument } of frame) {
       if (context.get(name) !== argument) continue
       if (had) context.set(name, before)
       else context.remove(name)

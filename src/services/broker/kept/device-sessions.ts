@@ -4,8 +4,8 @@
  *
  * MQTTSESSION-1 a command is stored for each session that subscribed to it at QoS 1, in the commit of the command, until the
  *   client acknowledges it
- * MQTTSESSION-2 waiting commands are bounded per session, in number and in bytes: beyond it the oldest are dropped, and
- *   counted
+ * MQTTSESSION-2 waiting commands are bounded per session, in number and in bytes: beyond that the oldest are dropped,
+ *   and counted
  * MQTTSESSION-3 a session belongs to one key: clients with another key neither continue nor end it
  * MQTTSESSION-4 a session ends when it expires, when its key is removed, and when its client starts a new one
  */

@@ -14,7 +14,7 @@ export interface OtherListener {
   readonly port: number
   /** the line to send before the client's bytes; it cannot be mistaken for a CONNECT */
   readonly introduction: string
-  /** aborts when the host is gone */
+  /** aborts when the host has stopped */
   readonly gone: AbortSignal
 }
 

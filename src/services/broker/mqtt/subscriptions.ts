@@ -27,7 +27,7 @@ export interface KeptSession {
   readonly session: DeviceSession
 }
 
-interface Asked extends ISubscription {
+interface RequestedSubscription extends ISubscription {
   readonly identifier?: number | undefined
   readonly isRestored?: boolean
 }
@@ -144,8 +144,8 @@ export class Subscriptions {
   }
 
   /** `refuse` is called when a check that takes longer fails, before `ready` resolves. */
-  #addOne(asked: Asked, refuse: (reason: number) => void): number {
-    const { topic: filter, qos, nl = false, rap = false, rh = 0, identifier, isRestored = false } = asked
+  #addOne(requested: RequestedSubscription, refuse: (reason: number) => void): number {
+    const { topic: filter, qos, nl = false, rap = false, rh = 0, identifier, isRestored = false } = requested
     const is5 = this.#writer.version === 5
     if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
     const topic = subscribeTopic(filter)

@@ -1,4 +1,4 @@
-/** Provides what all changes need: the caller, the store, the list of updates and the jobs. */
+/** Provides the common needs of all changes: the caller, the store, the list of updates and the jobs. */
 import type { JobQueue, NewJob } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import type { Stored, Write } from '#storage'

@@ -165,7 +165,7 @@ function hasContentType(output: unknown): boolean {
   return typeof ownValue(ownValue(output, 'parameters'), 'content_type') === 'string'
 }
 
-/** Describes a value of the wrong type. JSON has null in place of NaN and infinities. */
+/** Describes a value of the wrong type. JSON contains null in place of NaN and infinities. */
 function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
   const type = typeOf(datatype)
   if (type === undefined) return `has the unknown type ${datatype.slice(0, 20)}`

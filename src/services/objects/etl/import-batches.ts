@@ -194,11 +194,11 @@ interface SurveyedFile {
 const MAX_SHOWN = 100
 
 export function readingIn(metadata: Readonly<Record<string, string>> = {}): ReadingSettings | undefined {
-  const given = NAMES.flatMap((name) => {
+  const entries = NAMES.flatMap((name) => {
     const text = metadata[name]
     return text === undefined ? [] : [[name, decodedText(text)] as const]
   })
-  return given.length === 0 ? undefined : Object.fromEntries(given)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
 export function readingOf({ map, zone, resource, ...texts }: ReadingSettings = {}): ReadingOptions {

@@ -1,4 +1,4 @@
-/** What imports and exports share: their records, and the attempts of their jobs. */
+/** Shared parts of imports and exports: their records, and the attempts of their jobs. */
 import { isAway, messageOf } from '#kernel'
 import type { JobContext, JobOutcome } from '#jobs'
 import type { Collection, CollectionSpec } from '#storage'

@@ -113,8 +113,7 @@ export class Execution {
       await this.#yielder.due()
       signal?.throwIfAborted()
       const done = fill(times, (cells[i] ?? []) as Cell[], column.interpolation)
-      if ('lacking' in done)
-        this.#note(column, 'error', ` cannot be interpolated: ${done.lacking}. It is left as it is`)
+      if ('lacking' in done) this.#note(column, 'error', ` cannot be interpolated: ${done.lacking}; its gaps remain`)
     }
     this.took.interpolate += machineTimers.elapsed() - since
   }

@@ -45,7 +45,9 @@ export function fill(
     return { filled: fillGaps(cells, known, limit, { between, after: end, before: end }) }
   }
   if (known.length < method.points) {
-    return { lacking: `${nameOf(name, order)} takes ${method.points} values at least, and there are ${known.length}` }
+    return {
+      lacking: `${nameOf(name, order)} requires at least ${method.points} values, but the series has ${known.length}`,
+    }
   }
   let curve: Curve | undefined
   const between = () => (i: number) => finite((curve ??= method.make(x, y))(times[i] ?? 0))

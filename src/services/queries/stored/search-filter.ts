@@ -9,7 +9,7 @@ import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
   readonly where: readonly Condition[]
-  /** tests what the store cannot; undefined when the store covers all terms */
+  /** tests conditions that the store cannot; undefined when the store covers all terms */
   readonly test: ((record: QueryRecord) => boolean) | undefined
 }
 

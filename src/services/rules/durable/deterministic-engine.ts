@@ -58,13 +58,13 @@ export interface EngineSettings extends Partial<
   readonly preparer?: Preparer | undefined
   /** compiles the rules of shadows, with plugs that simulate effects; absent: shadows do not run */
   readonly shadowPreparer?: Preparer | undefined
-  /** called with each engine that runs live tasks, or replays what they did */
+  /** called with each engine that runs live tasks, or replays their inputs */
   readonly observed?: ((engine: CoreEngine) => EngineWatch) | undefined
   /** true: states contain the messages that wait for a task, not their positions in a log; default false */
   readonly wholeStates?: boolean
 }
 
-/** Settings that decide what tasks do with messages, as plain data. */
+/** Settings for the processing of messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
   | 'plugs'

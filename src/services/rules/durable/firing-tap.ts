@@ -9,7 +9,6 @@ import { isShadow } from './shadow-id.ts'
 export interface TaskFiring {
   /** id of the task */
   readonly task: string
-  /** name of the task */
   readonly name: string
   /** first resource of the task */
   readonly resource: string

@@ -70,7 +70,7 @@ export function lineOf(event: EngineEvent): { readonly level: LogLevel; readonly
       return { level: 'INFO', message: heldText(event) }
     case 'result':
       return event.ok
-        ? { level: 'DEBUG', message: `${event.node} gave ${event.state ?? event.message ?? 'no state'}` }
+        ? { level: 'DEBUG', message: `${event.node} returned ${event.state ?? event.message ?? 'no state'}` }
         : { level: 'ERROR', message: `${event.node} failed: ${event.error ?? 'no reason given'}` }
     case 'evicted':
       return { level: 'DEBUG', message: `${event.node} forgot its state ${event.from}` }

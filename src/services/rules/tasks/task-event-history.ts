@@ -45,7 +45,7 @@ interface Watch {
 }
 
 export class TaskEventHistory {
-  /** by task; the task whose last event is oldest comes first */
+  /** by task; the least recently active task comes first */
   readonly #histories = new Map<string, History>()
   readonly #watches = new Map<string, Watch>()
   readonly #reports: RunReports

@@ -25,7 +25,7 @@ export function foreignPage({ method, headers, host }: SentByPage, ownUrl?: stri
   return ownUrl !== undefined && URL.canParse(ownUrl) && isSame(origin, new URL(ownUrl).host) ? undefined : origin
 }
 
-/** True when a browser may attach such credentials by itself, as it does with basic credentials but not with tokens. */
+/** True when a browser may attach such credentials on its own, as with basic credentials but not with tokens. */
 export function mayBeAttached(authorization: string | undefined): boolean {
   return authorization !== undefined && /^basic\s/i.test(authorization)
 }

@@ -1,4 +1,7 @@
-/** Expressions that try to get out, to break the machine or to keep it busy. None gets anything but data, and with little work. */
+/**
+ * Tests expressions that try to escape, to crash the process or to keep it busy. Each reads only data, with little
+ * work.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { isPlainObject } from '../../../../src/kernel/json.ts'
@@ -23,7 +26,7 @@ const ATTACKS = [
   'Object.assign({}, owned)', 'Object.defineProperty(deep, "x", 1)', 'owned.__proto__.x', 'owned["constructor"].name',
   'JSON.parse("{\\"__proto__\\":{\\"x\\":1}}").x', '(x => x).constructor("return 1")()', 'list.map.constructor("return process")()',
   'list.map(x => x.constructor)', 'list.reduce((a, x) => a["constructor"], [])', 'list.map(({ constructor }) => constructor)',
-  // the machine
+  // the process
   'this', 'globalThis', 'globalThis.process', 'process.exit(1)', 'require("fs")', 'import("node:fs")', 'import.meta', 'eval("1")',
   'Function("return 1")()', 'new Function("return 1")', 'setTimeout(x => x, 1)', 'fetch("http://localhost")', 'arguments', 'new.target',
   'Math.constructor', 'Math["max"].constructor', 'JSON.constructor', 'Math.max.call', 'Number.prototype', 'String.raw`x`',
@@ -59,9 +62,9 @@ function tried(text: string): unknown {
   }
 }
 
-/** An expression that spends all the work that one may, on nothing but numbers. */
+/** An expression that spends the whole limit of work on numbers. */
 const SPENDTHRIFT = 'big.map(x => big.map(y => y))'
-/** how many times the work of that one an attack may be */
+/** maximum work of an attack, as a multiple of the reference's */
 const MOST = 15
 
 // Holds EXPRESSION-2, EXPRESSION-4
@@ -71,16 +74,16 @@ describe('an attack', () => {
     spent = cpuOf(() => tried(SPENDTHRIFT))
   })
 
-  it('may do as much work as the reference, which uses the whole limit', () => {
+  it('has the same limit of work as the reference, which uses all of it', () => {
     expect(() => evaluate(SPENDTHRIFT, values)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
-  it('is one of more than a hundred', () => {
+  it('is covered by more than a hundred cases', () => {
     expect(ATTACKS.length).toBeGreaterThan(100)
   })
 
   it.each(ATTACKS.map((text) => [text.length > 80 ? `${text.slice(0, 77)}...` : text, text]))(
-    'by %s has no effect and is little work',
+    'by %s has no effect and takes little work',
     (_, text) => {
       let value: unknown
       expect(cpuOf(() => (value = tried(text)))).toBeLessThan(MOST * spent)
@@ -94,7 +97,7 @@ describe('an attack', () => {
   })
 })
 
-/** Nothing but JSON and undefined comes out. */
+/** Only JSON and undefined are returned. */
 function expectData(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) expectData(item)

@@ -14,7 +14,7 @@ const ruleOf = (code: unknown) => ({
 })
 
 // Holds EXPRESSION-1
-describe('what code reads', () => {
+describe('the references in code', () => {
   it.each<[unknown, readonly string[]]>([
     ['t > variables.limit', ['streamdata.t', 'variables.limit']],
     ['"${nodes.a.state}" == "ON"', ['nodes.a.state']],
@@ -33,21 +33,21 @@ describe('what code reads', () => {
     ['Math.random() < share', ['streamdata.share']],
     [42, []],
     [undefined, []],
-  ])('of %j is %j', (code, paths) => {
+  ])('of %j are %j', (code, paths) => {
     expect(codeUses(code).map(({ root, segments }) => [root, ...segments].join('.'))).toEqual(paths)
   })
 
-  it('is checked when a rule is: a node that does not exist is an error', () => {
+  it('are checked with the rule: an unknown node is an error', () => {
     const { issues } = validateRule(ruleOf('nodes.door.state == "open"'), plugs)
     expect(issues.map(({ message }) => message).join()).toContain('unknown node "door"')
   })
 
-  it('is fetched before the node runs', () => {
+  it('are fetched before the node runs', () => {
     const { graph } = compileRule(ruleOf('task.resource.meta.limit < variables.high'), plugs)
     expect(graph.sensors[0]?.call.needs).toMatchObject({ taskMetadata: true, variables: ['high'] })
   })
 
-  it('is compiled once and not filled in as text', () => {
+  it('are compiled once and not filled in as text', () => {
     const { graph, properties } = compileRule(ruleOf('"${nodes.c.state}" == "True"'), plugs)
     const call = graph.sensors[0]?.call
     expect(call && properties.of(call).prepared).toBeDefined()

@@ -160,7 +160,7 @@ describe('an expression', () => {
     ['hour ?? "no value of that name"', 'no value of that name'],
     ['({ "${nodes.dice.state}": 1 })', { ONE: 1 }],
     ['deep["${streamdata.key}"] ?? "none"', 'none'],
-  ])('means what its words say: %s is %j', (text, value) => {
+  ])('accepts words as operators: %s is %j', (text, value) => {
     expect(evaluate(text, { key: 'x' })).toEqual(value)
   })
 
@@ -181,7 +181,7 @@ describe('an expression', () => {
     ['contains(list, absent)', 'has no value'],
     ['between(absent, 1, 2)', 'has no value'],
     ['between(list, 1, 2)', 'is a list'],
-  ])('%s fails and says: %s', (text, reason) => {
+  ])('%s fails with: %s', (text, reason) => {
     expect(() => evaluate(text)).toThrow(
       expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(reason) as string }),
     )
@@ -191,11 +191,11 @@ describe('an expression', () => {
     ['temperature / 2 > 5 || "/" == state', true],
     ['${nodes.dice.rawData.v} / 5 + ${variables.limit} / 3', 2],
     ['`${temperature}` / 2 /* ${ */ / 1', 13],
-  ])('takes a slash for what it is: %s is %j', (text, value) => {
+  ])('distinguishes division from regular expressions: %s is %j', (text, value) => {
     expect(evaluate(text)).toEqual(value)
   })
 
-  it('has random numbers if the caller provides them, equal for equal draws', () => {
+  it('draws random numbers if the caller provides them, equal for equal seeds', () => {
     const { evaluate: run } = compileExpression('[Math.random(), Math.random()]', { chance: true })
     const drawn = () => run(() => undefined, 0, { random: () => 0.5 }) as readonly number[]
     expect(drawn()).toEqual(drawn())
@@ -203,7 +203,7 @@ describe('an expression', () => {
     expect(run(() => undefined, 0, { random: () => 0.6 })).not.toEqual(drawn())
   })
 
-  it('names what it reads, each once', () => {
+  it('lists the names that it reads, each once', () => {
     const { uses } = compileExpression(
       't > variables.limit && "${nodes.a.state}" == nodes.a.state && nodes.b.rawData.x.y > t',
     )
@@ -236,7 +236,7 @@ describe('an expression', () => {
     ['list.map(x => x.y + 1)', '"x.y"'],
     ['Math.max(absent)', '"argument 1 of Math.max(absent)"'],
     ['"${nodes.gone.state}"', '"${nodes.gone.state}"'],
-  ])('%s fails, because what is unknown is not false, and names %s', (text, name) => {
+  ])('%s fails, since unknown is not false, and names %s', (text, name) => {
     expect(() => evaluate(text)).toThrow(
       expect.objectContaining({ code: 'BINDING', message: expect.stringContaining(`${name} has no value`) as string }),
     )
@@ -251,7 +251,7 @@ describe('an expression', () => {
     ['absent != null && absent > 3', false],
     ['isKnown(absent) ? 1 : 2', 2],
     ['state == "on" || absent', true],
-  ])('%s asks whether there is a value: %j', (text, value) => {
+  ])('%s tests whether a value exists: %j', (text, value) => {
     expect(evaluate(text)).toEqual(value)
   })
 
@@ -349,13 +349,13 @@ describe('an expression', () => {
     expect(() => compileExpression('Math.random() + this.x + list.push(1)')).toThrow('3 problems')
   })
 
-  it('leaves the data as it was', () => {
+  it('does not modify the data', () => {
     const before = JSON.stringify(message)
     evaluate('[list.sort(), list.reverse(), list.concat(1), { ...deep, a: 1 }]')
     expect(JSON.stringify(message)).toBe(before)
   })
 
-  it('computes with numbers as JavaScript does, as far as all of them are finite', () => {
+  it('computes as JavaScript does, as long as all numbers are finite', () => {
     const number = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.double({ noNaN: true, noDefaultInfinity: true }))
     const operator = fc.constantFrom('+', '-', '*', '/', '%', '&', '|', '^', '>>')
     const literal = number.map((value) => `(${value})`)
@@ -379,7 +379,8 @@ describe('an expression', () => {
           expect((error as Error).message).toMatch(/is (?:NaN|-?Infinity), so the result is unknown/)
           return
         }
-        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because the machine itself is the judge here
+        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because JavaScript itself
+        // is the reference here
         expect(value).toEqual(new Function(`return ${text}`)())
       }),
       runs(500),
@@ -399,7 +400,7 @@ describe('an expression', () => {
     ['20.100001 - 20 > 0.1', true],
     ['between(20.1 - 20, 0, 0.1)', true],
     ['0.1 * 3 == 0.3', false],
-  ])('takes a sum for equal to a limit when only rounding parts them: %s is %s', (text, value) => {
+  ])('treats a sum as equal to a limit if only rounding separates them: %s is %s', (text, value) => {
     expect(evaluate(text)).toBe(value)
   })
 
@@ -414,7 +415,7 @@ describe('an expression', () => {
     expect(() => uses('serial > 5')).toThrow('"serial" has no value')
   })
 
-  it('is compiled once for all uses of the same text, and a value belongs to its caller', () => {
+  it('is compiled once for all uses of a text, and its values are not shared', () => {
     const [one, other] = [compileExpression('[1, [temperature]]'), compileExpression('[1, [temperature]]')]
     expect(other.uses).toBe(one.uses)
     const value = one.evaluate(() => 20, 0) as unknown[]

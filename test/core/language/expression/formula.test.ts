@@ -18,7 +18,7 @@ const value = fc.oneof(
 const message = fc.record({ a: value, b: value })
 type Values = Readonly<Record<'a' | 'b', number>>
 
-/** As rows have it: the numbers of the message by name, constants by their index. */
+/** As in rows: the numbers of the message by name, constants by their index. */
 function asRowFormula(formula: Formula, constants: number[]): RowFormula {
   if (typeof formula === 'number') return { constant: constants.push(formula) - 1 }
   if (typeof formula === 'boolean') return formula
@@ -28,7 +28,7 @@ function asRowFormula(formula: Formula, constants: number[]): RowFormula {
 
 type Evaluate = (message: Values, nums: readonly number[], at: number, numbers: number[]) => number
 
-/** What generated code makes of it: a number, or whether it holds. */
+/** Result of the generated code: a number, or whether the condition holds. */
 function result(formula: Formula, values: Values): unknown {
   const constants: number[] = []
   const own = asRowFormula(formula, constants)
@@ -42,7 +42,7 @@ function result(formula: Formula, values: Values): unknown {
   return isNumber ? numbers[0] : state === 1
 }
 
-/** Undefined where something that is not finite would decide: rows then leave it to the expression. */
+/** Undefined where a value that is not finite would decide: rows then leave it to the expression. */
 function known(evaluate: () => unknown): unknown {
   try {
     return evaluate()
@@ -56,7 +56,7 @@ const lookup = (values: Values) => (path: { readonly segments: readonly string[]
   values[path.segments[0] as 'a' | 'b']
 
 describe('a formula', () => {
-  it('returns the number that its expression returns', () => {
+  it('returns the same number as its expression', () => {
     fc.assert(
       fc.property(numberText, message, (text, values) => {
         const expected = known(() => compileExpression(text).evaluate(lookup(values), 0))
@@ -72,7 +72,7 @@ describe('a formula', () => {
   it.each([
     ['expressions', truthText],
     ['JSON Logic', truthLogic],
-  ])('holds when its condition holds, in %s', (_, condition: fc.Arbitrary<unknown>) => {
+  ])('holds if its condition holds, in %s', (_, condition: fc.Arbitrary<unknown>) => {
     fc.assert(
       fc.property(condition, message, (given, values) => {
         const compiled = typeof given === 'boolean' ? undefined : compileCondition(given)
@@ -119,7 +119,7 @@ describe('a formula', () => {
     { '>': [{ var: 'a' }, '2'] },
     42,
     undefined,
-  ])('is not made of %j', (condition) => {
+  ])('cannot be compiled from %j', (condition) => {
     expect(conditionFormula(condition)).toBeUndefined()
   })
 
@@ -141,11 +141,11 @@ describe('a formula', () => {
     [{ '!=': ['on', { var: 'mode' }] }, { op: 'not', of: [{ from: 'streamdata', name: 'mode', is: 'on' }] }],
     [{ '==': [{ var: 'pump' }, true] }, { from: 'streamdata', name: 'pump', is: true }],
     [{ var: 'pump' }, { from: 'streamdata', name: 'pump', is: true }],
-  ])('of %j requests a truth or a text', (condition, formula) => {
+  ])('of %j requires a boolean or a text', (condition, formula) => {
     expect(conditionFormula(condition)).toEqual(formula)
   })
 
-  it('reads raw data of nodes, and its own', () => {
+  it('reads raw data of nodes, including its own', () => {
     expect(formulaOf('nodes.s.rawData.x + 1', 'streamdata')).toEqual({
       op: '+',
       of: [{ from: 'nodes', node: 's', name: 'x' }, 1],
@@ -159,7 +159,7 @@ describe('a formula', () => {
     })
   })
 
-  it('may be one of several in an object literal', () => {
+  it('can be one of several in an object literal', () => {
     expect(formulasOf('({ x: a * 2, y: 3 })', 'streamdata')).toEqual({
       x: { op: '*', of: [{ from: 'streamdata', name: 'a' }, 2] },
       y: 3,
@@ -190,7 +190,7 @@ describe('a condition that compares one number with one limit', () => {
     ['a != 5', 'TFT'],
     [{ '<=': [{ var: 'a' }, 5] }, 'TTF'],
     [{ '<': [5, { var: 'a' }] }, 'FFT'],
-  ])('reports it of %j', (condition, states) => {
+  ])('is recognized in %j', (condition, states) => {
     const expected = states.split('').map((state) => (state === 'T' ? 'True' : 'False'))
     expect(conditionSteps(condition)).toEqual({
       parameter: 'a',
@@ -200,7 +200,7 @@ describe('a condition that compares one number with one limit', () => {
   })
 
   it.each(['a > b', 'a + 1 > 5', 'a > 5 && b > 5', '!(a > 5)', '3 > 2', 'nodes.s.rawData.x > 5', 'true'])(
-    'is not %j',
+    'is not recognized in %j',
     (condition) => {
       expect(conditionSteps(condition)).toBeUndefined()
     },

@@ -45,7 +45,7 @@ describe('JSON Logic compared with json-logic-js', () => {
       { depthSize: 'small', withCrossShrink: true },
       literal,
       topVar.map((name) => ({ var: name })),
-      // a default stands for null as well, which the library keeps
+      // a default applies to null as well, which the library keeps
       fc
         .tuple(
           topVar.filter((name) => name !== 'no'),
@@ -113,7 +113,7 @@ describe('JSON Logic compared with json-logic-js', () => {
       fc.property(expression, (logic) => {
         if (typeof logic === 'string') return
         const own = outcome(() => run(logic, sample))
-        // the library goes on where something unknown, or of another kind, would decide
+        // the library continues where an unknown value, or one of another kind, would decide
         if ('value' in own) expect(own.value).toEqual(peer(logic))
         else expect(own.failed).toBe('BINDING')
       }),

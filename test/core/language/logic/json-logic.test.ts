@@ -58,7 +58,7 @@ describe('JSON Logic', () => {
     expect(run(logic, sample)).toEqual(expected)
   })
 
-  it('does not evaluate what and, or and if decide to skip', () => {
+  it('does not evaluate branches that and, or and if skip', () => {
     const seen: string[] = []
     const logic = { or: [{ var: 'a' }, { if: [{ var: 'b' }, { var: 'c' }, { var: 'd' }] }] }
     compileLogic(logic).evaluate((path) => {
@@ -129,7 +129,7 @@ describe('JSON Logic', () => {
     expect(messageOf(error)).toMatch(message)
   })
 
-  it('reports what would be allowed', () => {
+  it('lists the permitted operators', () => {
     expect(messageOf(thrown(() => compileLogic({ fliter: [[], 1] })))).toMatch(
       /did you mean "filter"\? use one of var missing/,
     )
@@ -159,7 +159,7 @@ describe('JSON Logic', () => {
     expect(run({ map: [{ var: 'keys' }, { var: '' }] }, hostile)).toEqual(hostile.keys)
   })
 
-  it('is not disturbed by data that hides the methods of objects', () => {
+  it('works on data that hides the methods of objects', () => {
     const hidden: unknown = JSON.parse('{"__proto__":{"a":1}}')
     const bare: unknown = Object.assign(Object.create(null) as object, { x: 1 })
     for (const value of [{ toString: 1, valueOf: 2, indexOf: 3 }, bare, [bare], hidden]) {
@@ -197,17 +197,17 @@ describe('JSON Logic', () => {
       1,
     ],
     ['a record of the logic', { if: [true, {}] }, {}],
-  ])('%s comes out as it is in the data', (_, logic, expected) => {
+  ])('returns %s as it is in the data', (_, logic, expected) => {
     expect(run(logic, sample)).toEqual(expected)
   })
 
-  it('finds a record in a list, and equal to itself', () => {
+  it('finds a record in a list, equal to itself', () => {
     expect(run({ some: [{ var: 'items' }, { in: [{ var: '' }, '${streamdata.items}'] }] }, sample)).toBe(true)
     expect(run({ all: [{ var: 'items' }, { '===': [{ var: '' }, { var: '' }] }] }, sample)).toBe(true)
     expect(run({ all: [{ var: 'items' }, { '===': [{ var: '' }, '${streamdata.deep}'] }] }, sample)).toBe(false)
   })
 
-  it('does not leak one evaluation into the next', () => {
+  it('does not leak state between evaluations', () => {
     const logic = compileLogic({ cat: [{ var: 'a' }, '-', { var: 'b' }] })
     const outer = logic.evaluate(({ segments }) =>
       segments[0] === 'a' ? logic.evaluate((path) => `inner ${path.segments.join('.')}`) : 'outer',
@@ -215,7 +215,7 @@ describe('JSON Logic', () => {
     expect(outer).toBe('inner a-inner b-outer')
   })
 
-  it('requests a default only without a value', () => {
+  it('evaluates a default only without a value', () => {
     const logic = { cat: [{ var: ['a', { var: 'b' }] }] }
     const seen: string[] = []
     const value = compileLogic(logic).evaluate(({ segments }) => {
@@ -225,7 +225,7 @@ describe('JSON Logic', () => {
     expect([value, new Set(seen)]).toEqual(['x', new Set(['a'])])
   })
 
-  it('stops work that multiplies', () => {
+  it('stops multiplying work', () => {
     const list = Array.from({ length: 200 }, (_, index) => index)
     const grow = { reduce: [{ var: 'list' }, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] }
     const text = { reduce: [{ var: 'list' }, { cat: [{ var: 'accumulator' }, { var: 'accumulator' }] }, 'x'] }
@@ -234,7 +234,7 @@ describe('JSON Logic', () => {
       expect(thrown(() => run(logic, { list }))).toMatchObject({ code: 'TOO_LARGE' })
   })
 
-  it('is bounded in depth and size', () => {
+  it('is limited in depth and size', () => {
     let deep: unknown = 1
     for (let i = 0; i < 20_000; i++) deep = { '!': deep }
     let listed: unknown = 'a'
@@ -246,7 +246,7 @@ describe('JSON Logic', () => {
     }
   })
 
-  it('assigns lookup errors a code', () => {
+  it('assigns codes to lookup errors', () => {
     const failing = () =>
       compileLogic({ var: 'a' }).evaluate(() => {
         throw new TypeError('no data')
@@ -271,7 +271,7 @@ describe('JSON Logic', () => {
     [{ in: [{ var: 'gone' }, [1]] }, 'gone'],
     [{ filter: [[1], { var: 'on' }] }, 'on'],
     [{ some: [[1], { and: [{ var: 'on' }, true] }] }, 'on'],
-  ])('does not decide with what is missing: %j names %s', (logic, name) => {
+  ])('does not decide with missing values: %j names %s', (logic, name) => {
     expect(() => compileLogic(logic).evaluate(() => undefined)).toThrow(
       expect.objectContaining({
         code: 'BINDING',

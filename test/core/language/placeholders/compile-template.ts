@@ -10,7 +10,7 @@ interface CompiledTemplate {
   render(scope: Scope): string
 }
 
-/** A text with `{{}}` and `${}` by itself, as the engine treats one in a property. */
+/** A text with `{{}}` and `${}`, treated as in a property. */
 export function compileTemplate(text: string): CompiledTemplate {
   const findings = emptyFindings()
   const plan = planTemplate(text, '', findings)

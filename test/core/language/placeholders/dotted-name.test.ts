@@ -17,17 +17,17 @@ describe('a metric with dots in its name', () => {
   it.each([
     ['an expression', () => compileCondition(`${NAME} > 5`), 'streamdata["1-0:1.8.0"]'],
     ['JSON Logic', () => compileCondition({ '>': [{ var: NAME }, 5] }), 'streamdata[\\"1-0:1.8.0\\"]'],
-  ])('is rejected in %s, which states what to write', (_, compile, written) => {
+  ])('is rejected in %s, with the form to write', (_, compile, written) => {
     expect(messageOf(thrown(compile))).toContain(written)
   })
 
-  it('is rejected by plugs, which state what to write', () => {
+  it('is rejected by plugs, with the form to write', () => {
     expect(hysteresis.check?.({ value: NAME, enter: 2, leave: 1 })[0]?.suggestion).toContain(WRITTEN)
     expect(changedBy.check?.({ value: NAME, by: 1 })[0]?.suggestion).toContain(WRITTEN)
     expect(checkPlug(formulas, { formula: `<GLOBAL.${NAME}> * 2`, threshold: 1 }).join()).toContain(`\${${WRITTEN}}`)
   })
 
-  it('is read with the suggested form', () => {
+  it('can be read with the suggested form', () => {
     const holds = (condition: unknown) =>
       compileCondition(condition).holds(({ segments }) => message[segments[0] ?? ''], 0)
     expect(holds(`${WRITTEN} > 5`)).toBe(true)

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../../src/core/language/placeholders/scope.ts'
 
-/** A scope over plain data, empty where nothing is given. */
+/** A scope over plain data; omitted parts are empty. */
 export function fakeScope(
   data: {
     nodes?: Record<string, Record<string, unknown>>

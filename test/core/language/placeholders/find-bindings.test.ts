@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findBindingProblems, findBindings } from '../../../../src/core/language/placeholders/find-bindings.ts'
 
 describe('finding placeholders', () => {
-  it('returns root, segments, option and place of each', () => {
+  it('returns root, segments, option and position of each', () => {
     expect(findBindings({ a: ['x ${?nodes.n.rawData.v} $${streamdata.t}'], 'b/c': 'META.$.k' })).toEqual([
       {
         text: '${?nodes.n.rawData.v}',
@@ -16,7 +16,7 @@ describe('finding placeholders', () => {
     ])
   })
 
-  it('sees {{}} only in templates', () => {
+  it('finds {{}} only in templates', () => {
     const text =
       '{{a.b}} {{a.state}} {{GLOBAL.t}} {{META.$.k}} {{RESOURCE}} {{{add a.x 1}}} {{#each a.l}}{{name}}{{this.q}}{{../a.y}}{{@root.a.z}}{{else}}{{this.a.w}}{{/each}} ${loop.i}'
     expect(findBindings(text).map((use) => use.root)).toEqual(['loop'])
@@ -35,7 +35,7 @@ describe('finding placeholders', () => {
     ])
   })
 
-  it('omits broken ones', () => {
+  it('omits invalid ones', () => {
     expect(findBindings('${x.y} ${streamdata.a}')).toMatchObject([{ text: '${streamdata.a}' }])
   })
 
@@ -49,14 +49,14 @@ describe('finding placeholders', () => {
     ['${streamdata.__proto__.x}', /reserved/],
     ['META.$.', /empty key/],
     ['META.$.a.constructor', /reserved/],
-  ])('%s is a problem with a place and a suggestion', (text, message) => {
+  ])('reports %s with a position and a suggestion', (text, message) => {
     const problems = findBindingProblems({ p: text })
     expect(problems).toMatchObject([{ pointer: '/p' }])
     expect(problems[0]?.message).toMatch(message)
     expect(problems[0]?.suggestion).not.toBe('')
   })
 
-  it('has no problem with plain dollars, braces and escapes', () => {
+  it('accepts plain dollars, braces and escapes', () => {
     expect(findBindingProblems(['$', '$x', '{a}', '$ {x}', '\\${', '{{', 'META.x', 5, null])).toEqual([])
   })
 
@@ -99,7 +99,7 @@ describe('finding placeholders', () => {
     ['{{a.__proto__}}', /reserved/],
     ['{{a.}}', /empty step/],
     ['ok ${foo.x} {{a}}', /"foo" is not a place/],
-  ])('%s is a problem of a template', (text, message) => {
+  ])('reports %s in a template', (text, message) => {
     const problems = findBindingProblems(text, { template: true })
     expect(problems).toMatchObject([{ pointer: '' }])
     expect(problems[0]?.message).toMatch(message)

@@ -63,7 +63,7 @@ describe('a template', () => {
     expect(compileTemplate('{{n.x}}')).toMatchObject({ constant: false })
   })
 
-  it('states what it needs', () => {
+  it('lists the data that it needs', () => {
     expect(compileTemplate('{{META.$.a}} ${vault.K}').needs).toEqual({
       taskMetadata: false,
       nodeMetadata: true,
@@ -72,29 +72,29 @@ describe('a template', () => {
     })
   })
 
-  it('with errors is rejected with all its problems', () => {
+  it('is rejected with all its errors', () => {
     const error = thrown(() => compileTemplate('{{nope 1}} ${x.y} {{#if n.x}}'))
     expect(error).toMatchObject({ code: 'BINDING' })
     expect((error as { issues: unknown[] }).issues).toHaveLength(3)
   })
 
-  it('misses a required binding like any other text', () => {
+  it('reports a missing required binding like any other text', () => {
     expect(thrown(() => compileTemplate('{{n.x}} ${loop.i}').render(scope))).toMatchObject({ code: 'BINDING' })
   })
 
-  it('stops loops that multiply', () => {
+  it('stops multiplying loops', () => {
     const many = fakeScope({ nodes: { n: { list: Array.from({ length: 150 }, () => 1) } } })
     const text = '{{#each n.list}}{{#each ../n.list}}x{{/each}}{{/each}}'
     expect(thrown(() => compileTemplate(text).render(many))).toMatchObject({ code: 'TOO_LARGE' })
   })
 
-  it('stops output that grows without end', () => {
+  it('stops endlessly growing output', () => {
     const big = fakeScope({ nodes: { n: { list: Array.from({ length: 100 }, () => 1), text: 'x'.repeat(20_000) } } })
     const text = '{{#each n.list}}{{../n.text}}{{/each}}'
     expect(thrown(() => compileTemplate(text).render(big))).toMatchObject({ code: 'TOO_LARGE' })
   })
 
-  it('stops loops over many tags, whatever they print', () => {
+  it('stops loops over many tags, for any output', () => {
     const many = fakeScope({ nodes: { n: { list: Array.from({ length: 5000 }, () => 1) } } })
     for (const tag of ['{{nope}}', '{{#if nope}}{{/if}}', '{{#with nope}}{{/with}}']) {
       const text = `{{#each n.list}}${tag.repeat(500)}{{/each}}`
@@ -102,14 +102,14 @@ describe('a template', () => {
     }
   })
 
-  it('runs a hundred thousand tags and texts, not more', () => {
+  it('runs at most a hundred thousand tags and texts', () => {
     const many = fakeScope({ nodes: { n: { list: Array.from({ length: 5000 }, () => 1) } } })
     const render = (tags: number) => compileTemplate(`{{#each n.list}}${'{{nope}}'.repeat(tags)}{{/each}}`).render(many)
     expect(render(10)).toBe('')
     expect(thrown(() => render(25))).toMatchObject({ code: 'TOO_LARGE' })
   })
 
-  it('does not print lists beyond what a text may hold', () => {
+  it('does not print lists beyond the maximum length of a text', () => {
     const list = Array.from({ length: 700_000 }, () => 1)
     const scope = fakeScope({ nodes: { n: { list, few: [1, 2], deep: nest(50_000) } } })
     expect(thrown(() => compileTemplate('{{n.list}}').render(scope))).toMatchObject({ code: 'TOO_LARGE' })
@@ -119,7 +119,7 @@ describe('a template', () => {
     ).toBe('1700000 2700000 ')
   })
 
-  it('may have at most 10000 tags', () => {
+  it('can have at most 10000 tags', () => {
     const zeros = compileTemplate('{{n.zero}}'.repeat(10_000))
     expect(zeros.render(scope)).toBe('0'.repeat(10_000))
     for (const tag of ['{{n.x}}', '{{! a }}', '{{#if n.x}}{{/if}}', '{{nope 1}}']) {
@@ -129,14 +129,14 @@ describe('a template', () => {
     }
   })
 
-  it('may have at most 100 branches', () => {
+  it('can have at most 100 branches', () => {
     const chain = (length: number) => `{{#if n.no}}a${'{{else if n.no}}b'.repeat(length)}{{else}}c{{/if}}`
     expect(compileTemplate(chain(99)).render(scope)).toBe('c')
     expect(thrown(() => compileTemplate(chain(102)))).toMatchObject({ code: 'BINDING' })
     expect(thrown(() => compileTemplate(chain(100_000)))).toMatchObject({ code: 'BINDING' })
   })
 
-  it('may nest blocks 16 deep and no deeper', () => {
+  it('can nest blocks at most 16 deep', () => {
     const nested = (depth: number) => '{{#if n.x}}'.repeat(depth) + 'x' + '{{/if}}'.repeat(depth)
     expect(compileTemplate(nested(16)).render(scope)).toBe('x')
     expect(thrown(() => compileTemplate(nested(17)))).toMatchObject({ code: 'BINDING' })

@@ -27,7 +27,7 @@ describe('a path', () => {
     ['vault.KEY', 'vault', ['KEY']],
     ['loop', 'loop', []],
     ['loop.id', 'loop', ['id']],
-  ])('%s is read as its root and segments', (text, root, segments) => {
+  ])('%s is parsed as its root and segments', (text, root, segments) => {
     expect(parsePath(text)).toEqual({ path: { root, segments } })
   })
 
@@ -58,12 +58,12 @@ describe('a path', () => {
     expect('fault' in result ? result.fault.message : result).toMatch(message)
   })
 
-  it('suggests the part of a node that was probably meant', () => {
+  it('suggests the probable part of a node', () => {
     const result = parsePath('nodes.a.stat')
     expect(result).toMatchObject({ fault: { suggestion: 'did you mean nodes.a.state?' } })
   })
 
-  it('reads back what it printed', () => {
+  it('survives printing and parsing', () => {
     const paths = fc.oneof(
       fc.array(segment, { minLength: 1, maxLength: 8 }).map((segments): Path => ({ root: 'streamdata', segments })),
       fc

@@ -13,7 +13,7 @@ const fields: Record<string, InputField> = {
 const scope = fakeScope({ nodes: { a: { x: 5 } }, stream: { t: 20 }, metadata: { city: 'Gent' }, variables: { v: 1 } })
 
 describe('properties', () => {
-  it('without placeholders are ready beforehand', () => {
+  it('without placeholders are resolved in advance', () => {
     const compiled = compileProperties({ value: 5, list: [1], absent: undefined }, fields)
     expect(compiled.constant).toEqual({ value: 5, list: [1] })
     expect(Object.keys(compiled.constant ?? {})).not.toContain('absent')
@@ -27,7 +27,7 @@ describe('properties', () => {
     expect(structuredClone(constant)).toStrictEqual({ value: 5 })
   })
 
-  it('are filled in, and what is missing and optional is absent', () => {
+  it('are filled in; missing optional ones are absent', () => {
     const compiled = compileProperties(
       {
         value: '${nodes.a.rawData.x}',
@@ -43,16 +43,16 @@ describe('properties', () => {
     expect(compiled.evaluate(scope)).toStrictEqual({ value: 5, text: 'x=5 t=20', city: 'Gent', b: 1 })
   })
 
-  it('read {{}} only where the field is a template', () => {
+  it('resolve {{}} only in template fields', () => {
     expect(compileProperties({ value: '{{a.x}}' }, fields).constant).toEqual({ value: '{{a.x}}' })
   })
 
-  it('leave logic as it is', () => {
+  it('keep JSON Logic unchanged', () => {
     const when = { '>': ['${streamdata.t}', 'META.$.max'] }
     expect(compileProperties({ when }, fields).constant).toEqual({ when })
   })
 
-  it('state what has to be fetched', () => {
+  it('list the data to fetch', () => {
     const { needs } = compileProperties(
       {
         a: '${vault.K} ${vault.K} ${vault.L}',
@@ -71,7 +71,7 @@ describe('properties', () => {
     })
   })
 
-  it('need no metadata for the resource itself', () => {
+  it('require no metadata for the resource itself', () => {
     expect(compileProperties({ a: '${?node.RESOURCE} ${?task.RESOURCE}' }, {}).needs).toMatchObject({
       taskMetadata: false,
       nodeMetadata: false,
@@ -85,7 +85,7 @@ describe('properties', () => {
     expect((error as AppError).issues.map((issue) => issue.path)).toEqual(['/a', '/c~1d/0'])
   })
 
-  it('report every broken placeholder at once, and reserved names', () => {
+  it('report every invalid placeholder at once, and reserved names', () => {
     const properties: unknown = JSON.parse('{"a":"${","__proto__":1,"b":{"constructor":2},"text":"{{#if a}}"}')
     const error = thrown(() => compileProperties(properties as Record<string, unknown>, fields))
     expect((error as AppError).issues.map((issue) => issue.path)).toEqual([

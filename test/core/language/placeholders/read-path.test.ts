@@ -56,7 +56,7 @@ describe('reading a path', () => {
     [['streamdata', '__proto__']],
     [['nodes', 'constructor', 'rawData']],
     [['variables', 'v', 'hasOwnProperty']],
-  ])('the list %j leads to nothing', (parts) => {
+  ])('the list %j finds nothing', (parts) => {
     expect(readParts(parts, scope)).toBeUndefined()
   })
 })

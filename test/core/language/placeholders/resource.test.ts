@@ -66,14 +66,14 @@ describe('a resource', () => {
     ['META.$.plain.length', /is not in the metadata/],
     ['${variables.nope}', /variable "nope" has no value/],
     ['${?variables.nope}', /results in an empty id/],
-  ])('%s that leads nowhere is an error that explains why', (text, message) => {
+  ])('%s that cannot be resolved is an error with the reason', (text, message) => {
     const error = thrown(() => resolveResource(parseResource(text), scope))
     expect(error).toMatchObject({ code: 'RESOLUTION' })
     expect(messageOf(error)).toMatch(message)
   })
 
   it.each(['$', 'META.$.plain', '${task.RESOURCE}', '${task.resource.meta.plain}'])(
-    '%s needs a task resource',
+    '%s requires a task resource',
     (text) => {
       const bare: ResourceScope = { taskId: 't', variable: () => undefined, metadata: () => undefined }
       expect(thrown(() => resolveResource(parseResource(text), bare))).toMatchObject({ code: 'RESOLUTION' })
@@ -96,7 +96,7 @@ describe('a resource', () => {
     expect((error as { issues: unknown[] }).issues).toHaveLength(count)
   })
 
-  it('reports which bindings a text has', () => {
+  it('lists the bindings of a text', () => {
     expect(parseResource('a-${variables.x}')).toEqual({
       kind: 'text',
       text: 'a-${variables.x}',

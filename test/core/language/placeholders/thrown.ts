@@ -1,4 +1,4 @@
-/** What a call throws; fails when it throws nothing. */
+/** Returns the error that a call throws; fails when it throws nothing. */
 export function thrown(call: () => unknown): unknown {
   try {
     call()

@@ -71,7 +71,7 @@ describe('a value with placeholders', () => {
     expect(compileValue(value).evaluate(scope)).toEqual({ '${x}': [7, { deep: 'n7' }], list: [null], n: 1 })
   })
 
-  it('is constant and untouched when it has none', () => {
+  it('is constant and unmodified when it has none', () => {
     const value = { a: [1, { b: 'text' }], c: null }
     const compiled = compileValue(value)
     expect(compiled.constant).toBe(true)
@@ -84,7 +84,7 @@ describe('a value with placeholders', () => {
     expect(compiled.evaluate(scope)).toEqual({ a: ['${x}'] })
   })
 
-  it('does not read inserted text again', () => {
+  it('does not expand inserted text', () => {
     expect(compileValue('a ${streamdata.evil}').evaluate(scope)).toBe('a ${task.TASK_ID} {{dice.value}}')
     expect(compileValue('${streamdata.evil}', { template: true }).evaluate(scope)).toBe(
       '${task.TASK_ID} {{dice.value}}',
@@ -105,7 +105,7 @@ describe('a value with placeholders', () => {
     ['${vault.NOPE}', /secret "NOPE" does not exist/],
     ['${task.resource.meta.town}', /the metadata has no "town"; it has city, location/],
     ['${nodes.dice.rawData.toString}', /has no "toString"/],
-  ])('%s without a value is an error that states what there is', (text, message) => {
+  ])('%s without a value is an error that lists the available values', (text, message) => {
     const error = thrown(() => compileValue({ p: text }).evaluate(scope))
     expect(error).toMatchObject({ code: 'BINDING' })
     expect(messageOf(error)).toMatch(message)
@@ -118,7 +118,7 @@ describe('a value with placeholders', () => {
     expect(messageOf(error)).toContain('node "dice" has no "none"; it has value;')
   })
 
-  it('reads the resource of the node, and that of the task only when there is none', () => {
+  it('reads the resource of the node, and that of the task if the node has none', () => {
     const read = (resources: Parameters<typeof fakeScope>[0]) =>
       compileValue('${?node.RESOURCE}').evaluate(fakeScope(resources))
     expect(read({ nodeResource: 'pump-1', taskResource: 'boiler-1' })).toBe('pump-1')
@@ -129,7 +129,7 @@ describe('a value with placeholders', () => {
     )
   })
 
-  it('reports all broken placeholders at once', () => {
+  it('reports all invalid placeholders at once', () => {
     const error = thrown(() => compileValue({ a: '${', b: ['${foo.x} ${streamdata}'], constructor: 1 }))
     expect((error as AppError).issues.map((issue) => issue.path).toSorted()).toEqual([
       '/a',

@@ -38,7 +38,7 @@ const around = { random: () => 0.25, log: silent }
 
 const valueOf = async (text: string) => compileCode(text, fence).evaluate(lookup, 1000, around)
 
-/** The value in the fence, even of an expression that closures can do. */
+/** The value in the sandbox, even of an expression that closures can evaluate. */
 async function inFence(text: string): Promise<unknown> {
   const script = compileScriptExpression(text, 'value')
   if ('problems' in script) throw new Error(script.problems.map(({ message }) => message).join())
@@ -115,14 +115,14 @@ describe('code that is more than an expression', () => {
     ['let a = 1; a in gone', 'gone'],
     ['let a = 1; between(a, gone, 3)', 'gone'],
     ['let a = hour(gone); a', 'gone'],
-  ])('%s fails and names what is missing: %s', async (text, name) => {
+  ])('%s fails and names the missing values: %s', async (text, name) => {
     await expect(valueOf(text)).rejects.toMatchObject({
       code: 'BINDING',
       message: expect.stringContaining(`"${name}" has no value`) as string,
     })
   })
 
-  it('reads the number that JSON does not have', async () => {
+  it('returns numbers that JSON cannot express', async () => {
     expect(await valueOf('let x = Number.isNaN(nan); return [x, typeof nan]')).toEqual([true, 'number'])
   })
 
@@ -142,7 +142,7 @@ describe('code that is more than an expression', () => {
     ['let x = yes + 1; x', 'is a boolean'],
     ['let x = low < high; x', 'write number(a) < number(b)'],
     ['let x = between(nothing, 1, 2); x', '"nothing" is null'],
-  ])('does not decide with what is unknown: %s fails and says %s', async (text, reason) => {
+  ])('does not decide with unknown values: %s fails with %s', async (text, reason) => {
     await expect(valueOf(text)).rejects.toThrow(reason)
   })
 
@@ -156,11 +156,11 @@ describe('code that is more than an expression', () => {
     ['let x = [isKnown(nothing), isKnown(nan), isKnown(blank)]; x', [false, false, true]],
     ['let x = nothing ?? 1; x', 1],
     ['let x = null; x < 10', true],
-  ])('and reads texts as expressions do: %s is %j', async (text, value) => {
+  ])('parses texts as expressions do: %s is %j', async (text, value) => {
     expect(await valueOf(text)).toEqual(value)
   })
 
-  it('counts as a condition by what it returns inside, and as a number likewise', async () => {
+  it('is a condition or a number depending on its inner return', async () => {
     const holds = async (text: string) => compileConditionCode(text, fence).evaluate(lookup, 0, around)
     expect(await Promise.all(['return {}', 'return ""', 'return 1'].map(holds))).toEqual([true, false, true])
     for (const text of ['return 1 / 0', 'return NaN', 'return null', 'let x; x']) {
@@ -221,22 +221,22 @@ describe('code that is more than an expression', () => {
     expect((ended as AppError).code).toBe(code)
   })
 
-  it.each([['('], ['['], ['{a:'], ['-'], ['x => '], ['`${'], ['a.b[']])('is not broken by ten thousand %s', (piece) => {
+  it.each([['('], ['['], ['{a:'], ['-'], ['x => '], ['`${'], ['a.b[']])('accepts ten thousand %s', (piece) => {
     for (const end of ['', '1', 'return 1']) {
       expect(() => compileCode(piece.repeat(9_990 / piece.length) + end, fence)).toThrow(AppError)
     }
   })
 
-  it('keeps nothing from one evaluation to the next', async () => {
+  it('keeps no state between evaluations', async () => {
     const compiled = compileCode('Array.prototype.left = (Array.prototype.left ?? 0) + 1; return [].left', fence)
     expect([await compiled.evaluate(lookup, 0, around), await compiled.evaluate(lookup, 0, around)]).toEqual([1, 1])
   })
 
-  it('uses the expression evaluator if that suffices, and must return at once there', () => {
+  it('uses the expression evaluator if that suffices, and must then return synchronously', () => {
     expect(compileCode('t > 5 && list.some(x => x > 2)', fence).evaluate(lookup, 0, around)).toBe(true)
   })
 
-  it('must return at once in the sandbox too, except while it loads', async () => {
+  it('must return synchronously in the sandbox too, except while it loads', async () => {
     const mine = new Sandbox()
     const compiled = compileCode('return t', mine)
     const first = compiled.evaluate(lookup, 0, around)
@@ -245,14 +245,14 @@ describe('code that is more than an expression', () => {
     expect(compiled.evaluate(lookup, 0, around)).toBe(26)
     const endless = compileCode('for (;;); return 1', mine)
     expect(() => endless.evaluate(lookup, 0, around)).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
-    // the interpreter that was stopped in the middle is left, and another one loaded
+    // the interrupted interpreter is dropped, and another one loaded
     const again = compiled.evaluate(lookup, 0, around)
     expect(again).toBeInstanceOf(Promise)
     expect(await again).toBe(26)
   })
 })
 
-describe('console and chance', () => {
+describe('console output and random numbers', () => {
   const logged = async (text: string) => {
     const lines: string[] = []
     const write = (level: string) => (line: string) => void lines.push(`${level} ${line}`)
@@ -275,7 +275,7 @@ describe('console and chance', () => {
     ])
   })
 
-  it('writes what was logged before an error too', async () => {
+  it('writes the output before an error too', async () => {
     expect(await logged('console.log("here"); throw new Error("no luck"); return 1')).toEqual({
       lines: ['INFO here'],
       ended: 'the script failed: no luck',
@@ -283,10 +283,10 @@ describe('console and chance', () => {
     expect((await logged('console.log("here"); return gone + 1')).lines).toEqual(['INFO here'])
   })
 
-  it('bounds the lines and reports how many are omitted', async () => {
+  it('limits the lines and reports how many are omitted', async () => {
     const { lines } = await logged('for (let i = 0; i < 150; i++) console.log(i); true')
     expect(lines).toHaveLength(101)
-    expect(lines.at(-1)).toBe('WARN 50 more lines are left out, 100 are kept of one call')
+    expect(lines.at(-1)).toBe('WARN 50 more lines are omitted; a call keeps 100')
   })
 
   it('draws the same random numbers in both evaluators', async () => {
@@ -300,7 +300,7 @@ describe('console and chance', () => {
     expect(Math.random).toBe(random)
   })
 
-  it('draws once for each evaluation, and never for code without chance', async () => {
+  it('draws once per evaluation, and never for code without random numbers', async () => {
     let drawn = 0
     const counting = { ...around, random: () => ++drawn / 100 }
     for (const text of ['t > 5', 'Math.max(t, 5)', 'let a = Math.max(t, 5); a']) {
@@ -358,7 +358,7 @@ describe('both evaluators', () => {
         try {
           closures = compileExpression(text, { chance: true }).evaluate(lookup, 1000, around)
         } catch (error) {
-          // to calculate with a list is an error only there
+          // calculating with a list is an error only there
           const name = /^"(.+)" has no value/.exec(messageOf(error))?.[1]
           if (name === undefined || name.startsWith('(')) return
           closures = `missing ${name}`

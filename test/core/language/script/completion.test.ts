@@ -45,7 +45,7 @@ describe('statements without a return', () => {
     ['let given$0 = 1; given$0 + 1', 2],
     ['let a = () => { t; return 3 }; a()', 3],
     ['let undefined_ = 1; let b = "x"; b in { x: 1 }', true],
-  ])('%s give %j', async (text, value) => {
+  ])('%s evaluate to %j', async (text, value) => {
     expect(await valueOf(text)).toEqual(value)
   })
 
@@ -63,7 +63,7 @@ describe('statements without a return', () => {
     expect(() => compileCode(text, fence)).toThrow(reason)
   })
 
-  it('give what eval returns', async () => {
+  it('evaluate to the result of eval', async () => {
     const value = fc.constantFrom('1', '"a"', 'x', 'x += 1', 'y = x * 2', 'x > 3', '[x, y]')
     const { list } = fc.letrec<{ list: string; one: string }>((tie) => ({
       list: fc.array(tie('one'), { maxLength: 4 }).map((all) => all.join(' ')),
@@ -91,9 +91,9 @@ describe('statements without a return', () => {
         try {
           compiled = compileCode(text, fence)
         } catch {
-          return // it gives no value, or one that nobody takes
+          return // the statement has no value, or an unused one
         }
-        // oxlint-disable-next-line no-eval -- because the machine itself is the judge here
+        // oxlint-disable-next-line no-eval -- because JavaScript itself is the reference here
         expect(await compiled.evaluate(lookup, 0, around)).toEqual((0, eval)(`(() => eval(${JSON.stringify(text)}))()`))
         compared++
       }),

@@ -10,7 +10,7 @@ const inFence = async (body: string) => (await fence.run(body, { now: 0, seed: 1
 const asWritten = (body: string) =>
   JSON.parse(JSON.stringify(runInNewContext(`(function (options, send) {${body}\n})({ n: 3 })`))) as unknown
 
-describe('a script with meters', () => {
+describe('a metered script', () => {
   it.each([
     'let a = "5"; a++; let b = "5"; ++b; let c = "7"; c--; return { a, b, c, post: (() => { let d = 1; return [d++, d] })() }',
     'const o = { x: 1, y: "2" }; o.x += 2; o.y -= 1; o["x"] **= 2; o[`z`] ??= 4; o.x++; --o["y"]; return o',
@@ -40,16 +40,16 @@ describe('a script with meters', () => {
     ),
     'return { e: new TypeError("x") instanceof Error, m: new RangeError("y").message, n: Number("12"), s: Symbol.iterator.toString() }',
     'class MyError extends Error {} try { throw new MyError("z") } catch (e) { return { my: e instanceof MyError, m: e.message } }',
-  ])('%s returns what it returns without them', async (body) => {
+  ])('%s has the same result as without meters', async (body) => {
     expect(await inFence(body)).toEqual(asWritten(body))
   })
 
-  it('returns what arithmetic over any operands returns without them', async () => {
+  it('has the same result of arithmetic over any operands', async () => {
     const operand = fc.oneof(
       fc.integer({ min: -9, max: 9 }).map(String),
       fc.constantFrom('"4"', '""', 'null', 'true', '[2]', '"x"', 'undefined', '({})', 'n', 's'),
     )
-    // Without powers: by how much they may be off is left to each interpreter.
+    // Without powers, whose rounding may differ between interpreters.
     const operator = fc.constantFrom(...'+ - * / % & | ^ << >> >>> == != === !== < <= > >= && || ??'.split(' '))
     const tree = fc.letrec<{ tree: string }>((tie) => ({
       tree: fc.oneof(
@@ -72,11 +72,11 @@ describe('a script with meters', () => {
     )
   })
 
-  it('counts what the last statement returns, as what a return returns', () => {
+  it('meters the value of the last statement like a returned value', () => {
     expect(compileScript('s').code).toContain('return settle$0(use$0(given$0))')
   })
 
-  it('has meters under names that the script does not have, however it spells them', () => {
+  it('uses meter names that the script does not contain, in any spelling', () => {
     expect(compileScript('() => { let us\\u0065$0 = 1; return { use$1: use$2 } }').code).toMatch(/^\(\(use\$3,/)
   })
 
@@ -88,7 +88,7 @@ describe('a script with meters', () => {
     ['class A { #x = 1; f() { this.#x++ } }', 'combined assignment'],
     ['async function f({ a }) {}', 'parameters of an async function'],
     ['}); (function () {', 'continues after it'],
-  ])('rejects %s, which nothing can count', (body, text) => {
+  ])('rejects %s, which cannot be metered', (body, text) => {
     expect(() => compileScript(body)).toThrow(text)
   })
 })

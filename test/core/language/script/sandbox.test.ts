@@ -1,4 +1,4 @@
-/** Scripts that try to get out of the fence, to break it or to keep it busy, and what one gets for ordinary work. */
+/** Tests scripts that try to escape the sandbox, to crash it or to keep it busy, and ordinary scripts. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Sandbox } from '../../../../src/core/language/script/sandbox.ts'
 import { compileScript } from '../../../../src/core/language/script/script-source.ts'
@@ -10,10 +10,10 @@ import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../../support/script-attack
 const fence = new Sandbox()
 const run = (source: string, by = fence) => by.run(source, { now: 1000, seed: 7, streamData: { a: 1 } })
 
-/** how many times the work of all steps, when they are short, the work of long ones may be */
+/** maximum work of long steps, as a multiple of the work of all short steps */
 const MAX_TIMES = 60
 
-/** What a script came to: its value as JSON, or the code of its error. */
+/** Result of a script: its value as JSON, or the code of its error. */
 async function outcome(source: string, by = fence): Promise<string> {
   try {
     return JSON.stringify((await run(source, by)).value)
@@ -24,11 +24,11 @@ async function outcome(source: string, by = fence): Promise<string> {
 
 // Holds SANDBOX-1 to SANDBOX-3, METER-1 to METER-4
 describe('the sandbox of scripts', () => {
-  it.each(some(ENDLESS_SCRIPTS))('ends %s at a limit', async (source) => {
+  it.each(some(ENDLESS_SCRIPTS))('aborts %s at a limit', async (source) => {
     expect(await outcome(source)).toBe('TOO_LARGE')
   })
 
-  /** ms of CPU for a run that takes all steps that it may, short ones */
+  /** ms of CPU for a run of the maximum number of short steps */
   let shortSteps = 0
   beforeAll(async () => {
     await outcome('while (true) {}')
@@ -37,7 +37,7 @@ describe('the sandbox of scripts', () => {
     shortSteps = cpuMs() - begun
   })
 
-  // Each of these is a single step of the interpreter that takes long, done again and again.
+  // Each is a single long step of the interpreter, repeated again and again.
   it.each(
     some([
       'let t = s.slice(1) + "b"; for (;;) s === t',
@@ -86,10 +86,10 @@ describe('the sandbox of scripts', () => {
       'async function g() { for (;;); } new Array(3e5).fill(1).forEach(() => g())',
       'for (;;) try { for (;;) "a".repeat(1e6) } catch {}',
     ]),
-  )('ends %s by its counters early', async (attack) => {
+  )('aborts %s early by its counters', async (attack) => {
     const begun = cpuMs()
     const times = () => (cpuMs() - begun) / shortSteps
-    // ends what its counts do not
+    // aborts work that its counters do not cover
     const fenceWithEnd = new Sandbox(() => (times() > MAX_TIMES ? Infinity : 0))
     expect(await outcome(`let s = "1".repeat(1e6); ${attack}`, fenceWithEnd)).toBe('TOO_LARGE')
     expect(times()).toBeLessThan(MAX_TIMES)
@@ -99,11 +99,11 @@ describe('the sandbox of scripts', () => {
     ['(async function f() { for (;;) try { await 1 } catch {} })()'],
     ['(async function f() { for (;;) try { for (;;) try { await 1 } finally { continue } } catch {} })()'],
     ['const p = Promise.resolve(1); (function f() { p.then(f); p.then(f) })()'],
-  ])('ends %s, even without a waiting caller', async (source) => {
+  ])('aborts %s, even without a waiting caller', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
-  it.each(FAILING_SCRIPTS.map((source) => [source]))('fails %s as a failure of the script', async (source) => {
+  it.each(FAILING_SCRIPTS.map((source) => [source]))('reports %s as a failure of the script', async (source) => {
     expect(['PLUG_FAILED', 'TOO_LARGE']).toContain(await outcome(source))
   })
 
@@ -126,7 +126,7 @@ describe('the sandbox of scripts', () => {
     expect(names).toContain('console')
   })
 
-  it('keeps nothing from one run to the next', async () => {
+  it('keeps no state between runs', async () => {
     await run('globalThis.left = 1; Object.prototype.left = 2; Array.prototype.map = 3; return {}')
     expect(await outcome('return { left: typeof left, map: [1].map(x => x + 1) }')).toBe(
       '{"left":"undefined","map":[2]}',
@@ -134,7 +134,7 @@ describe('the sandbox of scripts', () => {
     expect(({} as Record<string, unknown>)['left']).toBeUndefined()
   })
 
-  it('has only the zone and the clock that it receives', async () => {
+  it('has only the time zone and the clock that it receives', async () => {
     expect(
       await outcome(
         'return { z: new Date(0).getTimezoneOffset(), h: new Date(0).getHours(), n: Date.now(), s: Date() }',
@@ -142,17 +142,17 @@ describe('the sandbox of scripts', () => {
     ).toBe('{"z":0,"h":0,"n":1000,"s":"1970-01-01T00:00:01.000Z"}')
   })
 
-  it('bounds what goes in, what comes out and what is logged', async () => {
+  it('limits its input, output and log', async () => {
     await expect(fence.run('return {}', { now: 0, seed: 0, text: 'a'.repeat(1_000_001) })).rejects.toMatchObject({
       code: 'TOO_LARGE',
     })
     const { log } = await run('for (let i = 0; i < 1000; i++) console.log("x".repeat(5000)); return {}')
     expect(log).toHaveLength(101)
     expect(log[0]?.message).toBe(`${'x'.repeat(1000)} ... (4000 more characters are cut)`)
-    expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are left out, 100 are kept of one call' })
+    expect(log[100]).toEqual({ level: 'WARN', message: '900 more lines are omitted; a call keeps 100' })
   })
 
-  it('hands on what a script logged before it failed', async () => {
+  it('returns the log of a script before its failure', async () => {
     const lines: string[] = []
     const source = 'console.log("a", [1]); console.error("b"); null.x'
     const { code } = compileScript(source)
@@ -171,7 +171,7 @@ describe('the sandbox of scripts', () => {
     expect(fine).toMatchObject({ status: 'fulfilled', value: { value: 1 } })
   })
 
-  it('stops sooner when a clock of the host reports it', async () => {
+  it('stops early when a clock of the host reports its time limit', async () => {
     let asked = 0
     const slow = new Sandbox(() => 600 * asked++)
     await expect(slow.run('for (;;);', { now: 0, seed: 0 })).rejects.toMatchObject({ code: 'TOO_LARGE' })

@@ -17,7 +17,7 @@ const plug = (name: string, states: readonly string[], version = '1.0.1') =>
 
 const dice = createRegistry([plug('dice', ['ONE', 'TWO'])])
 
-/** A fixture table as a rule in both forms; every parent gets a plug of its own. */
+/** A fixture table as a rule in both forms; every parent has a separate plug. */
 function forms(table: (typeof tables)[number]) {
   const parents = table.parents.filter((parent) => !('gate' in parent))
   const upper = table.parents.find((parent) => 'gate' in parent)
@@ -43,7 +43,7 @@ function forms(table: (typeof tables)[number]) {
 }
 
 describe('tables recorded from the platform', () => {
-  it.each(tables)('$name: written', (table) => {
+  it.each(tables)('$name: write', (table) => {
     const { rule, registry } = forms(table)
     const { bn, issues } = toBn(rule, registry)
     expect(issues).toEqual([])
@@ -73,11 +73,11 @@ describe('a whole rule', () => {
   const simplified = twoDice.simplified as unknown as RuleGraph
   const bn = twoDice.bn as unknown as BnGraph
 
-  it('is written as the platform writes it', () => {
+  it("is written in the platform's form", () => {
     expect(toBn(simplified, dice)).toEqual({ bn, issues: [] })
   })
 
-  it('is read as it was', () => {
+  it('is read back unchanged', () => {
     expect(fromBn(bn)).toMatchObject({ graph: simplified, issues: [] })
   })
 
@@ -91,7 +91,7 @@ describe('a whole rule', () => {
     })
   })
 
-  it('in bn form has its problems shown where they stand in that form', () => {
+  it('in bn form has its problems located in that form', () => {
     const input = structuredClone(toBn(goodRule() as RuleGraph, samplePlugs).bn) as unknown as Record<string, never>
     const at = (path: string) =>
       path
@@ -207,7 +207,7 @@ describe('reading', () => {
     expect(fromBn(bn(...half, ...half.map((value) => 1 - value))).graph?.relations?.[0]).toMatchObject(expected)
   })
 
-  it('one FALSE row of larger parents is written as GENERAL, which the platform has', () => {
+  it('writes one FALSE row of several parents as GENERAL, which the platform has', () => {
     const half = [1, 1, 1, 1, 1, 1, 1, 1, 0]
     const three = (name: string) => ({ ...node(name), states: ['A', 'B', 'C'] })
     const graph: BnGraph = {
@@ -247,7 +247,7 @@ describe('reading', () => {
     })
   })
 
-  it('an actuator in several nodes is one, unless it differs', () => {
+  it('merges an actuator in several nodes, unless it differs', () => {
     const fired = (text: string) => ({
       sensor: { name: 'dice' },
       actions: [{ name: 'log', label: 'l', requiredProperties: [{ text }] }],
@@ -263,7 +263,7 @@ describe('reading', () => {
     ])
   })
 
-  it('never throws on JSON', () => {
+  it('never throws for JSON', () => {
     const junk = fc.jsonValue({ maxDepth: 3 })
     const nodes = fc.array(fc.record({ name: junk, states: junk, properties: junk }, { requiredKeys: [] }))
     fc.assert(
@@ -417,7 +417,10 @@ describe('simplified -> bn -> simplified', () => {
     }
   }
 
-  /** What the form cannot keep: the order of actuators. A relation whose table is that of no AND, OR or NAND is GENERAL. */
+  /**
+   * Removes what the form cannot express: the order of actuators. A relation with a table other than that of AND, OR or
+   * NAND is GENERAL.
+   */
   function comparable(rule: RuleGraph | undefined): unknown {
     return {
       ...rule,
@@ -429,7 +432,7 @@ describe('simplified -> bn -> simplified', () => {
     }
   }
 
-  it('is the same rule', () => {
+  it('returns the same rule', () => {
     fc.assert(
       fc.property(rules, (rule) => {
         // an OR or NAND over parents with a single state has the table of every or no row and comes back as GENERAL

@@ -12,7 +12,7 @@ const tables = sizes.chain((counts) => {
 })
 
 describe('a table', () => {
-  it('read as a relation and written again is the same, whatever type was hinted at', () => {
+  it('survives reading and writing, for any type hint', () => {
     fc.assert(
       fc.property(tables, ([counts, rows, type]) => {
         expect(rowsOf(shapeOf(rows, counts, type), counts)).toEqual(rows)
@@ -26,7 +26,7 @@ describe('a table', () => {
     ['OR', [0, 1, 0, 1, 1, 1]],
     ['NAND', [1, 1, 1, 1, 1, 0]],
     ['GENERAL', [0, 0, 0, 0, 0, 1]],
-  ])('of %s counts the last parent fastest', (type, rows) => {
+  ])('of %s varies the last parent fastest', (type, rows) => {
     expect([...rowsOf({ type, combinations: [[2, 1]] }, [3, 2])]).toEqual(rows)
   })
 })

@@ -1,4 +1,4 @@
-/** What `check` says of decisions that an evaluation per answer made otherwise. */
+/** Tests the notes of `check` about rules that an evaluation per answer decided differently. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'
@@ -33,7 +33,7 @@ const found = (tested: Rule) =>
     .issues.filter(({ type }) => type === 'EVALUATION')
     .map(({ severity, path, message }) => `${severity} ${path}: ${message}`)
 
-describe('a rule is named', () => {
+describe('a warning', () => {
   it.each<[string, Rule, string]>([
     [
       'for several sensors of one message behind one destination',
@@ -68,7 +68,7 @@ describe('a rule is named', () => {
       }),
       'INFO /triggers/0/invocationPolicy: trigger "a" -> "note": a change during the cool-down is lost',
     ],
-  ])('%s', (_, tested, text) => {
+  ])('is reported %s', (_, tested, text) => {
     const issues = found(tested)
     expect(issues, JSON.stringify(issues)).toHaveLength(1)
     expect(issues[0]?.startsWith(text), issues[0]).toBe(true)
@@ -76,7 +76,7 @@ describe('a rule is named', () => {
   })
 })
 
-describe('a rule is left alone', () => {
+describe('no warning', () => {
   it.each<[string, Rule]>([
     ['with one sensor behind each destination', rule({ triggers: [fires({ sourceLabel: 'a' })] })],
     [
@@ -110,7 +110,7 @@ describe('a rule is left alone', () => {
       'with a cool-down on a state',
       rule({ triggers: [fires({ sourceLabel: 'a', statesTrigger: ['Above'], invocationPolicy: 60 })] }),
     ],
-  ])('%s', (_, tested) => {
+  ])('is reported for a rule %s', (_, tested) => {
     expect(found(tested)).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ function warnings(...gates: readonly Gate[]): string[] {
 const both: Gate = ['both', 'AND', ['a', 'b'], [['Heads', 'Heads']]]
 
 describe('rows that can never hold', () => {
-  it('a row that needs a gate to be TRUE against its own parents is named', () => {
+  it('are reported when a gate would have to be TRUE against its own parents', () => {
     const top: Gate = [
       'top',
       'GENERAL',
@@ -37,7 +37,7 @@ describe('rows that can never hold', () => {
     ])
   })
 
-  it('over two levels too', () => {
+  it('are reported over two levels too', () => {
     const middle: Gate = ['middle', 'NAND', ['both'], [['TRUE']]]
     const top: Gate = [
       'top',
@@ -53,7 +53,7 @@ describe('rows that can never hold', () => {
     ])
   })
 
-  it('rows over independent sensors all hold some time', () => {
+  it('are not reported over independent sensors', () => {
     expect(
       warnings([
         'g',
@@ -74,14 +74,14 @@ describe('gates that never change', () => {
     ['a OR of both states', [['g', 'OR', ['a', 'a'], [['Heads', 'Tails']]]], 'TRUE'],
     ['an AND of both states', [['g', 'AND', ['a', 'a'], [['Heads', 'Tails']]]], 'FALSE'],
     ['an AND against its own parent', [both, ['g', 'AND', ['both', 'a'], [['TRUE', 'Tails']]]], 'FALSE'],
-    ['a NAND that cannot be refused', [['g', 'NAND', ['a', 'a'], [['Heads', 'Tails']]]], 'TRUE'],
+    ['a NAND that is always TRUE', [['g', 'NAND', ['a', 'a'], [['Heads', 'Tails']]]], 'TRUE'],
   ])('%s', (_name, gates, result) => {
     expect(warnings(...gates)).toEqual([
       expect.stringMatching(new RegExp(`relation "g" is ${result} whatever its parents are`)),
     ])
   })
 
-  it('a gate over too many sensors is left alone', () => {
+  it('are not searched over too many sensors', () => {
     const sensors = Array.from({ length: 20 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
     const labels = sensors.map(({ label }) => label)
     const relations = [
@@ -96,7 +96,7 @@ describe('gates that never change', () => {
     expect(issues.filter(({ message }) => message.includes('whatever'))).toEqual([])
   })
 
-  it('a chain of gates is work in proportion to its length', () => {
+  it('are searched in time proportional to the length of a chain', () => {
     const check = (count: number) => {
       const relations = Array.from({ length: count }, (_, i) => ({
         label: `g${i}`,
@@ -109,7 +109,7 @@ describe('gates that never change', () => {
     expect(growth(check, 1000, 10)).toBeLessThan(30)
   })
 
-  it('gates at the limit are read while there is work left for the rule', () => {
+  it("are searched at the limit while the rule's budget lasts", () => {
     const sensors = Array.from({ length: 12 }, (_, i) => ({ label: `c${i}`, name: 'coin', resource: '$' }))
     const parentLabels = sensors.map(({ label }) => label)
     const check = (count: number) => {

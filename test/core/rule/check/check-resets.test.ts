@@ -1,4 +1,4 @@
-/** What the check says of a change from `*` is what the engine does. */
+/** Tests that the check's warnings about a change from `*` match the engine. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'
@@ -58,12 +58,12 @@ const PLACE = 'WARNING /triggers/0/stateChangeTrigger/stateFrom'
 describe('a change from * that', () => {
   it.each<[string, Rule]>([
     ['each message renews', rule(reactive)],
-    ['each message renews in a task whose settings come later', rule({})],
+    ['each message renews in a task without settings yet', rule({})],
     [
       'is any change',
       rule(reactive, { triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }] }),
     ],
-    ['a clock of its own renews', rule(reactive, { sensors: [above('hot', { pollingPeriod: 1000 })] })],
+    ['its own clock renews', rule(reactive, { sensors: [above('hot', { pollingPeriod: 1000 })] })],
     [
       'a trigger renews',
       rule(reactive, {
@@ -105,7 +105,7 @@ describe('a change from * that', () => {
         },
       ),
     ],
-  ])('%s is warned of, and fires each time', async (_, tested) => {
+  ])('%s causes a warning, and fires each time', async (_, tested) => {
     expect(resets(tested)).toEqual([PLACE])
     expect(await firings(tested)).toBeGreaterThanOrEqual(3)
   })
@@ -135,7 +135,7 @@ describe('a change from * that', () => {
         triggers: ofBoth,
       }),
     ],
-  ])('%s is not, and fires once at most', async (_, tested) => {
+  ])('%s causes no warning, and fires once at most', async (_, tested) => {
     expect(resets(tested)).toEqual([])
     expect(await firings(tested)).toBeLessThanOrEqual(1)
   })
@@ -143,11 +143,11 @@ describe('a change from * that', () => {
   it.each<[string, Rule]>([
     ['wants the state as well', rule(reactive, { triggers: [{ ...change, statesTrigger: ['Above'] }] })],
     ['is pushed, and run by nothing', rule(reactive, { sensors: [above('hot', { resource: '' })] })],
-  ])('%s is left alone', (_, tested) => {
+  ])('%s is not checked', (_, tested) => {
     expect(resets(tested)).toEqual([])
   })
 
-  it('is warned of in a template by its defaults', () => {
+  it('each message renews causes a warning in a template by its defaults', () => {
     const { task: _, ...graph } = rule({})
     const found = (taskDefaults: TaskSettings) =>
       validateTemplate({ name: 't', ...graph, taskDefaults }, plugs).issues.filter(({ type }) => type === 'RESET')
@@ -155,7 +155,7 @@ describe('a change from * that', () => {
     expect(found({ resetObservations: false })).toEqual([])
   })
 
-  it('states what to write instead', () => {
+  it('causes a warning has a replacement in its suggestion', () => {
     const [issue] = validateRule(rule(reactive), plugs).issues
     expect(issue?.message).toBe(
       'trigger "hot" -> "note" fires whenever a run finds "Above", changed or not, because each run first clears the state with which "*" is compared',

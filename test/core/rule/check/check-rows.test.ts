@@ -26,7 +26,7 @@ function issuesOf(type: Relation['type'], sensors: readonly Sensor[], ...rows: r
 const pair = [limit('hot', 90), limit('cold', 80)]
 
 describe('a row that can never hold', () => {
-  it('is warned of with the sensors that contradict each other', () => {
+  it('is reported with the contradicting sensors', () => {
     expect(issuesOf('AND', pair, ['Above', 'Below'])).toEqual([
       'WARNING /relations/0/combinations/0: relation "g" requires Above of "hot" and Below of "cold", which no value of "t" satisfies at once',
     ])
@@ -54,7 +54,7 @@ describe('a row that can never hold', () => {
         ['Below', 'Below', 'Above'],
       ].slice(1),
     ],
-  ])('is found: %s', (_, type, sensors, rows) => {
+  ])('is detected: %s', (_, type, sensors, rows) => {
     expect(issuesOf(type, sensors, ...rows)).toEqual([expect.stringContaining('WARNING /relations/0/combinations/')])
   })
 
@@ -78,7 +78,7 @@ describe('a row that can never hold', () => {
       [limit('hot', 90), limit('cold', 80, { timeoutState: 'Below' })],
       ['Above', 'Below'],
     ],
-    ['a clock of its own', 'AND', [limit('hot', 90), limit('cold', 80, { pollingPeriod: 60_000 })], ['Above', 'Below']],
+    ['its own clock', 'AND', [limit('hot', 90), limit('cold', 80, { pollingPeriod: 60_000 })], ['Above', 'Below']],
     [
       'states that are pushed',
       'AND',
@@ -86,7 +86,7 @@ describe('a row that can never hold', () => {
       ['Above', 'Below'],
     ],
     [
-      'a plug of which it is not known what it shows for a text',
+      'a plug with an undeclared state for texts',
       'AND',
       [
         limit('over', 0, { name: 'condition', properties: { condition: 't > 90' } }),
@@ -94,11 +94,11 @@ describe('a row that can never hold', () => {
       ],
       ['False', 'False'],
     ],
-  ])('is not seen where there is none: %s', (_, type, sensors, row) => {
+  ])('is not reported falsely: %s', (_, type, sensors, row) => {
     expect(issuesOf(type, sensors, row)).toEqual([])
   })
 
-  it('is not seen in a sensor that a trigger runs', () => {
+  it('is not reported for a sensor that a trigger runs', () => {
     const rule: Rule = {
       sensors: [...pair],
       relations: [{ label: 'g', type: 'AND', parentLabels: ['hot', 'cold'], combinations: [['Above', 'Below']] }],

@@ -28,7 +28,7 @@ const document = fc.oneof(
 )
 
 describe('checkShape', () => {
-  it('finds an error exactly where the schema library does', () => {
+  it('reports an error exactly where the schema library does', () => {
     fc.assert(
       fc.property(document, (input) => {
         const report = new Report()
@@ -39,7 +39,7 @@ describe('checkShape', () => {
     )
   })
 
-  it('returns what fits', () => {
+  it('returns valid values', () => {
     const report = new Report()
     const rest = checkShape(small, { label: 'l', a: 'no', b: 3, d: ['x', 'z'], zz: 1 }, '', 'it', report)
     expect(rest).toEqual({ label: 'l', b: 3, zz: 1 })
@@ -50,7 +50,7 @@ describe('checkShape', () => {
     ])
   })
 
-  it('keeps the places in a list of objects', () => {
+  it('keeps the indexes in a list of objects', () => {
     const report = new Report()
     const rule = { ...goodRule(), sensors: ['no', ...goodRule().sensors] }
     const rest = checkShape(RuleSchema, rule, '', 'the rule', report)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Report } from '../../../../src/core/rule/check/report.ts'
 
 describe('a report', () => {
-  it('guesses the closest name, among hundreds too', () => {
+  it('suggests the closest name, among hundreds too', () => {
     const names = Array.from({ length: 900 }, (_, i) => `room_${i}`)
     expect(new Report().suggest('thermometre', [...names, 'thermometer'], 'nodes')).toBe('did you mean "thermometer"?')
   })
@@ -14,7 +14,7 @@ describe('a report', () => {
     expect(new Report().suggest('xyz', [], 'nodes')).toBeUndefined()
   })
 
-  it('keeps an error that comes after a thousand warnings', () => {
+  it('keeps an error after a thousand warnings', () => {
     const report = new Report()
     for (let i = 0; i < 1500; i++) report.warning('FIELD', '', 'w')
     expect(report.hasErrors).toBe(false)

@@ -1,10 +1,10 @@
-/** Readings that came behind a newer one, for plugs that absorb them. */
+/** Tests readings that arrived after a newer one, for plugs that absorb them. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import { createEngine, VirtualClock, type Rule, type SavedTask, type Task } from '../../../../src/index.ts'
 import { sensorPlug } from '../../../support/make-plug.ts'
 
-/** Shows what it is handed, and fails where a message says so. */
+/** Shows the readings passed to it, and fails if a message requests it. */
 const watch = sensorPlug('watch', ['Seen'], {
   absorbs: 'late',
   execute: (context) => {
@@ -82,7 +82,7 @@ describe.each<Way>(['in rows', 'in full', 'saved at each step'])('a late reading
     expect(seen).toEqual([[], [], [], [], [2, 4], [2, 4]])
   })
 
-  it('is taken on its own where the rule takes late readings', async () => {
+  it('is accepted alone if the rule accepts late readings', async () => {
     const steps: Step[] = [
       [300, { v: 4 }],
       [200, { v: 2 }],
@@ -90,7 +90,7 @@ describe.each<Way>(['in rows', 'in full', 'saved at each step'])('a late reading
     expect((await played(rule('windowStats', SUM, 'take'), steps, 'sum', way)).seen).toEqual([4, 6])
   })
 
-  it('is kept up to a hundred times', async () => {
+  it('is kept up to a limit of a hundred', async () => {
     const late = Array.from({ length: 120 }, (_, v): Step => [v, { v }])
     const { seen } = await played(rule('watch', {}), [[500, { v: 0 }], ...late, [600, { v: 0 }]], 'seen', way)
     expect(seen.at(-1)).toHaveLength(100)

@@ -1,4 +1,4 @@
-/** What tasks do with readings that come late, again, or from before their time. */
+/** Tests readings that are late, repeated, or older than the task. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { CoreEngine } from '../../../../src/core/engine/engine.ts'
@@ -89,7 +89,7 @@ describe('a repeated message', () => {
     [fires('sum', {})],
   )
 
-  it('is taken once, and counted', async () => {
+  it('is processed once, and counted', async () => {
     const task = await begun(summed)
     for (let i = 0; i < 3; i++) task.send(0, { t: 20 })
     expect(task.node('sum').rawData).toMatchObject({ sum: 20, count: 1 })
@@ -107,7 +107,7 @@ describe('a repeated message', () => {
     expect(task.node('sum').rawData).toMatchObject({ sum: 40 })
   })
 
-  it('leaves the ids of effects as they were', async () => {
+  it('does not change the ids of effects', async () => {
     const [once, again] = [await begun(summed), await begun(summed)]
     for (const minute of [0, 1, 2]) {
       once.send(minute, { t: minute })
@@ -142,7 +142,7 @@ describe('a repeated message', () => {
     expect(task.node('sum').rawData).toMatchObject({ sum: 50, count: 2 })
   })
 
-  it('is another reading without a time of measurement', async () => {
+  it('is another reading without a measurement time', async () => {
     const task = await begun(summed)
     task.send(undefined, { t: 20 })
     task.send(undefined, { t: 20 })
@@ -155,7 +155,7 @@ describe('a repeated message', () => {
     ['drop', 'take', 40],
     ['take', undefined, 40],
     ['take', 'drop', 20],
-  ] as const)('is handled as set in the engine (%s) or the task (%s)', async (duplicates, own, sum) => {
+  ] as const)('is handled as configured in the engine (%s) or the task (%s)', async (duplicates, own, sum) => {
     const settings = own === undefined ? {} : { duplicates: own }
     const task = await begun({ ...summed, task: { type: 'reactive', ...settings } }, undefined, { duplicates })
     task.send(0, { t: 20 })
@@ -179,14 +179,14 @@ describe('a reading that arrives after a newer one', () => {
     expect(task.counts()).toEqual({ late: 1, duplicate: 0, skewed: 0 })
   })
 
-  it('is processed if the task is set to, at the time of the task', async () => {
+  it('is processed if the task is configured so, at the time of the task', async () => {
     const task = await begun(rule([hot], watched, { late: 'take' }))
     task.send(1, { t: 15 })
     task.send(-1, { t: 5 })
     expect(task.fired).toEqual(['1 Below'])
   })
 
-  it('is not late for a task that uses the time of arrival', async () => {
+  it('is not late for a task that uses arrival times', async () => {
     const task = await begun(rule([hot], watched, { time: 'arrival' }))
     task.send(1, { t: 15 })
     task.send(-1, { t: 5 })
@@ -202,7 +202,7 @@ describe('a reading that arrives after a newer one', () => {
     expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed: 1 })
   })
 
-  it('replaces no newer value, and fills in what does not exist', async () => {
+  it('replaces no newer value, and adds missing ones', async () => {
     const both = sensor('both', 'condition', { condition: 't > 10 && u > 10 && w > 0' })
     const task = await begun(rule([both], [fires('both', { statesTrigger: ['True'] })]))
     task.send(2, { t: 15, w: 1 })
@@ -212,7 +212,7 @@ describe('a reading that arrives after a newer one', () => {
     expect(task.fired).toEqual(['2.1 True'])
   })
 
-  it('is logged after ten in a row', async () => {
+  it('is logged after ten in succession', async () => {
     const clock = new VirtualClock(T)
     const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
     const logs: string[] = []
@@ -248,7 +248,7 @@ describe('a reading that is repeated after newer ones', () => {
     const known = 'duplicates' in settings ? 0 : 3
     const seen = () => [task.counts().duplicate, task.engineCounts().duplicate, task.info().invocationCount]
     expect(seen()).toEqual([known, known, 6 - known])
-    // The first of them was taken more than ten minutes ago now, and is a late reading again.
+    // The first one was processed more than ten minutes ago, so it counts as a late reading again.
     task.after(2 * MINUTE)
     task.send(1, { t: 1 })
     expect(seen()).toEqual([known, known, 7 - known])
@@ -264,7 +264,7 @@ describe('a reading that is repeated after newer ones', () => {
     expect(task.counts()).toMatchObject({ duplicate: 1, skewed: 2 })
   })
 
-  it.each([false, true])('is another reading when too much is remembered (restarted: %s)', async (isRestarted) => {
+  it.each([false, true])('is another reading beyond the remembered number (restarted: %s)', async (isRestarted) => {
     const other = { ...hot, label: 'other', resource: 's' }
     const task = await begun(rule([hot, other], [], { late: 'take' }), undefined, { maxRemembered: 20 })
     for (let i = 1; i <= 12; i++) {
@@ -283,7 +283,7 @@ describe('a reading that is repeated after newer ones', () => {
     expect(task.counts()).toMatchObject({ duplicate: 3, skewed: 1 })
   })
 
-  it('is another reading once the task is resynced', async () => {
+  it('is another reading after a resync of the task', async () => {
     const task = await begun(rule([counted], [], { late: 'take' }))
     for (const minute of [1, 2]) task.send(minute, { t: 1 })
     task.resync()
@@ -293,20 +293,17 @@ describe('a reading that is repeated after newer ones', () => {
 })
 
 describe('ignored keys', () => {
-  it.each([{}, { late: 'take' }, { late: { reorder: '30s' } }] as const)(
-    'may be all of them (%j)',
-    async (settings) => {
-      const task = await begun(rule([hot], [fires('hot', {})], settings))
-      for (let i = 0; i < 2; i++) {
-        const message = { resource: 'r', timestamp: T, t: 15 }
-        ignoring(message, 'all')
-        task.receive(message)
-        await task.restart()
-      }
-      for (let i = 0; i < 2; i++) task.send(0, { t: 15 })
-      expect(task.counts()).toEqual({ late: 0, duplicate: 1, skewed: 0 })
-    },
-  )
+  it.each([{}, { late: 'take' }, { late: { reorder: '30s' } }] as const)('can be all keys (%j)', async (settings) => {
+    const task = await begun(rule([hot], [fires('hot', {})], settings))
+    for (let i = 0; i < 2; i++) {
+      const message = { resource: 'r', timestamp: T, t: 15 }
+      ignoring(message, 'all')
+      task.receive(message)
+      await task.restart()
+    }
+    for (let i = 0; i < 2; i++) task.send(0, { t: 15 })
+    expect(task.counts()).toEqual({ late: 0, duplicate: 1, skewed: 0 })
+  })
 
   it('are ignored in a waiting message across a restart', async () => {
     const task = await begun(rule([hot], [fires('hot', {})], { late: { reorder: '30s' } }))
@@ -321,7 +318,7 @@ describe('ignored keys', () => {
 
   const tasks: TaskSettings[] = [{}, { late: { reorder: '30s' } }]
   const cases = tasks.flatMap((settings) => [false, true].map((isRestarted) => [settings, isRestarted] as const))
-  it.each(cases)('leave a message a duplicate (%j, restarted: %s)', async (settings, isRestarted) => {
+  it.each(cases)('keep a message a duplicate (%j, restarted: %s)', async (settings, isRestarted) => {
     const tested = rule([hot], [fires('hot', {})], settings)
     for (const [ignores, duplicate] of [
       [['receivedAt'], 1],
@@ -361,7 +358,7 @@ describe('a reading out of order', () => {
     expect(task.counts()).toEqual({ late: 2, duplicate: 1, skewed: 1 })
   })
 
-  it('leads to one warning when messages of its resource have no timestamp', async () => {
+  it('causes one warning when messages of its resource have no timestamp', async () => {
     const clock = new VirtualClock(T)
     const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
     const logs: string[] = []
@@ -481,7 +478,7 @@ describe('readings that are put in order', () => {
       begins.after(wait * MINUTE)
       begins.send(minute, values)
     }
-    // The eviction of what the tick at 2.3 showed acts with the reading of 3.
+    // The eviction of the value at the tick at 2.3 applies with the reading of 3.
     begins.after(1.9 * MINUTE)
     expect(begins.fired).toEqual(['2 Below', '2.3 Below', '3.05 Below', '3.1 Below'])
     expect(begins.counts()).toMatchObject({ late: 0, skewed: 0 })

@@ -35,7 +35,7 @@ describe('readings that wait', () => {
   })
 
   // Holds INORDER-2
-  it('are limited to a thousand: beyond that the oldest is processed at once', () => {
+  it('are limited to a thousand: the oldest above that is processed at once', () => {
     const waiting = new Reordering(100, () => 0)
     for (let time = 1; time <= 1000; time++) expect(waiting.hold(held(time, time))).toBeUndefined()
     expect(waiting.hold(held(2000, 2000))?.time).toBe(1)

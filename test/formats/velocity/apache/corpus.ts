@@ -1,6 +1,6 @@
 /**
- * The templates that Apache's engines and ours are held against each other with, and what Apache's printed for them:
- * lines of recorded.ndjson. A template is added as a line of its own, `{"template":"$name"}`, and recorded by record.ts.
+ * Templates for comparing Apache's engines with ours, and the recorded outputs of Apache's: lines of recorded.ndjson.
+ * To add a template, append a line `{"template":"$name"}`, and record it with record.ts.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export const CORPUS = readFileSync(RECORDS, 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as Recorded)
 
-/** What every template of the corpus sees, by the names of its variables. */
+/** The variables of every template in the corpus. */
 export const DATA = {
   name: 'Bob',
   n: 5,

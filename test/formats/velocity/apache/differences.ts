@@ -1,4 +1,7 @@
-/** Where src/formats/velocity prints something else than Apache's engines, and why: every template of the corpus by name. */
+/**
+ * Lists where src/formats/velocity prints something other than Apache's engines, and why: every template of the corpus
+ * by name.
+ */
 import type { Version } from './judge.ts'
 
 export interface Difference {
@@ -6,7 +9,7 @@ export interface Difference {
   readonly templates: readonly string[]
   /** default: both */
   readonly only?: Version
-  /** Apache's fails while it renders, or prints nothing; ours refuses the text */
+  /** Apache's engine fails while it renders, or prints nothing; ours rejects the text */
   readonly isRefused?: true
 }
 

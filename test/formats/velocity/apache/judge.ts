@@ -1,6 +1,7 @@
 /**
- * Apache's own engines as the judge of src/formats/velocity: Velocity 1.7 and 2.4.1 of Maven Central, run by Java on the machine.
- * `npm run judge:velocity` records again what they print for the corpus; without Java and Maven nothing here can run.
+ * Runs Apache's own engines as the reference for src/formats/velocity: Velocity 1.7 and 2.4.1 of Maven Central, run by
+ * Java on the machine. `npm run judge:velocity` records their output for the corpus again; this requires Java and
+ * Maven.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,13 +15,13 @@ export interface Asked {
   readonly data: object
 }
 
-/** What the engine printed, or whether it refused the text or failed while it rendered. */
+/** The output of the engine, or whether it rejected the text or failed while it rendered. */
 export type Verdict = { readonly output: string } | { readonly error: 'parse' | 'run'; readonly message: string }
 
 const JAVA = join(import.meta.dirname, 'java')
 const BUILT = join(import.meta.dirname, '../../../node_modules/.cache/velocity-judge')
 
-/** False where no Java is, or no Maven to fetch the engines once. */
+/** False without Java, or without Maven to fetch the engines once. */
 export function hasJudge(): boolean {
   const has = (tool: string): boolean => spawnSync(tool, ['-version'], { stdio: 'ignore' }).status === 0
   return has('javac') && (VERSIONS.every((version) => isBuilt(version)) || has('mvn'))

@@ -1,4 +1,4 @@
-/** Random templates of a grammar, made of what gateways' templates are made of. */
+/** Generates random templates from a grammar, with the elements of gateways' templates. */
 import fc from 'fast-check'
 
 const paths = fc.constantFrom(
@@ -150,8 +150,8 @@ const blocks = fc.letrec<{ block: string; statement: string }>((tie) => ({
 })).block
 
 /**
- * Every one has a macro that its calls find. What stands right behind a reference is kept from its lexer's state, which
- * takes a brace or a verbatim text there for something else (`BEHIND_REFERENCES` of the differences).
+ * Each template has a macro for its calls. The text right after a reference avoids the state of Apache's lexer in which
+ * a brace or a verbatim text has another meaning (`BEHIND_REFERENCES` of the differences).
  */
 export const randomTemplates = blocks.map((block) => {
   return `#macro(m $p)[$p]#end${block.replaceAll('{$', '{ $').replaceAll('$#', '$ #').replaceAll('#[[', ' #[[')}`

@@ -1,4 +1,4 @@
-/** Random templates print the same here and with Apache's engines, where Java is there to ask them. */
+/** Tests that random templates print the same here and with Apache's engines, if Java is installed. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { printed } from '../printed.ts'
@@ -10,7 +10,7 @@ const CASES = 400
 const { FC_SEED, FC_RUNS } = process.env
 
 describe.skipIf(!hasJudge())('random templates', () => {
-  it.each(VERSIONS)('print what Velocity %s prints', (version) => {
+  it.each(VERSIONS)('print the output of Velocity %s', (version) => {
     const seed = FC_SEED === undefined ? undefined : Number(FC_SEED)
     const templates = fc.sample(randomTemplates, {
       numRuns: Number(FC_RUNS ?? CASES),
@@ -24,7 +24,7 @@ describe.skipIf(!hasJudge())('random templates', () => {
       const verdict = verdicts[i]
       const apache = verdict === undefined ? '' : 'output' in verdict ? verdict.output : `!${verdict.error}`
       const ours = printed(template, DATA, version)
-      // 2.4 fails while it writes into its log what an operand was
+      // 2.4 fails while it logs the value of an operand
       const isOwnFault =
         verdict !== undefined && 'error' in verdict && /^null$|NullPointer|because/.test(verdict.message)
       return apache === ours || isOwnFault ? [] : [{ template, apache, ours }]

@@ -13,13 +13,13 @@ const lines = templates.map((template, i) => {
 writeFileSync(RECORDS, `${lines.join('\n')}\n`)
 process.stdout.write(`${templates.length} templates, each with ${VERSIONS.join(' and ')}\n`)
 
-/** An error is told by its kind: its words are Apache's own. */
+/** Errors are compared by kind, since their texts are Apache's own. */
 function shown(verdict: Verdict | undefined): string {
   if (verdict === undefined) throw new Error('the judge answered too little')
   return 'output' in verdict ? withoutAddresses(verdict.output) : `!${verdict.error}`
 }
 
-/** Where an object lies in memory is another place each time. */
+/** The address of an object in memory differs each time. */
 function withoutAddresses(output: string): string {
   return output.replace(/(\[[LBC][\w.;]*|\$[A-Z]\w*|java\.[\w.$]+)@[0-9a-f]{5,8}/g, '$1@0')
 }

@@ -32,7 +32,7 @@ describe('a pattern', () => {
     })
   const alternatives = fc.array(patterns, { minLength: 1, maxLength: 3 }).map((all) => all.join('|'))
 
-  it('finds what a regular expression of JavaScript finds, with its groups', () => {
+  it('finds the same match and groups as a regular expression of JavaScript', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '1'), maxLength: 12 })
     fc.assert(
       fc.property(alternatives, texts, (source, text) => {
@@ -43,7 +43,7 @@ describe('a pattern', () => {
     )
   })
 
-  it('takes all of a text, or is not a match of it', () => {
+  it('matches a whole text, or not at all', () => {
     fc.assert(
       fc.property(alternatives, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }), (source, text) => {
         const isWhole = new RegExp(`^(?:${source})$`).test(text)
@@ -76,7 +76,7 @@ describe('a pattern', () => {
     '[b-a]',
     '\\p{Nothing}',
     'a++',
-  ])('is refused: %s', (source) => {
+  ])('is rejected: %s', (source) => {
     expect(() => new Pattern(source)).toThrow(/pattern/)
   })
 
@@ -91,7 +91,7 @@ describe('a pattern', () => {
     expect(find(source, text)?.slice(0, 2)).toEqual(place)
   })
 
-  it('fills groups into a replacement', () => {
+  it('inserts groups into a replacement', () => {
     const [match = []] = matchesOf(new Pattern('(\\d+)-(\\d+)'), '12-34', budget())
     expect(replacementOf('$2:$1 \\$1', match, '12-34')).toBe('34:12 $1')
     expect(() => replacementOf('$3', match, '12-34')).toThrow('Illegal group')

@@ -11,7 +11,7 @@ import type { Store, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { withCommit } from '../../rules/durable/support/slow-store.ts'
 
-/** Creates a queue over a store whose commits end when the test says so. */
+/** Creates a queue over a store whose commits the test ends. */
 function opened({ posts = 1_000, engine }: { posts?: number; engine?: Forwarding } = {}) {
   const commits: { end(): void; fail(error: Error): void }[] = []
   let position = 0

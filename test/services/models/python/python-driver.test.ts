@@ -85,7 +85,7 @@ describe.skipIf(tensorflow === undefined)('a model of TensorFlow', () => {
     expect(await model.call({ operation: 'regress', instances: examples })).toEqual([0, 0])
   })
 
-  it('is asked by the name of a signature, with texts and bytes', async () => {
+  it('is called by the name of a signature, with texts and bytes', async () => {
     const length = { operation: 'predict', signature: 'length' } as const
     const instances: Json[] = ['four', { b64: Buffer.from('in bytes').toString('base64') }]
     expect(await model.call({ ...length, instances })).toEqual([
@@ -99,7 +99,7 @@ describe.skipIf(tensorflow === undefined)('a model of TensorFlow', () => {
     )
   })
 
-  it('reports what each of its signatures takes', () => {
+  it('reports the inputs of each signature', () => {
     const column = { type: 'number', shape: [1] }
     const inputs = [
       { name: 'heat', ...column },
@@ -124,14 +124,14 @@ function pickleOf(expression: string): ReadonlyMap<string, Uint8Array> {
 const predicting = (body: string): string => `type('M', (), {'predict': lambda self, rows: ${body}})()`
 
 describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
-  it('returns probabilities when it is asked for them', async () => {
+  it('returns probabilities if requested', async () => {
     const { model, record } = fixtureOf('sklearn')
     const { call } = await (await opened()).open(model)
     const values = await call({ operation: 'predict', probabilities: true, instances: record.instances })
     values.flat().forEach((value, at) => expect(value).toBeCloseTo(Number(record.probabilities?.flat()[at]), 9))
   })
 
-  it('that another version wrote says so, and which version runs it is reported exactly', async () => {
+  it('saved by another version has a warning, and the running version is reported exactly', async () => {
     const { model, record } = fixtureOf('sklearn')
     const driver = await opened()
     const [version = ''] = (await driver.runtimes()).flatMap((one) => {
@@ -145,7 +145,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     expect(found.warnings.join(' ')).toContain(`from version 0.9.9 when using version ${version}`)
   })
 
-  it('that runs commands when it is loaded sees no network, no file of the host, and writes nothing', async () => {
+  it('that runs commands during loading has no network, no file of the host, and cannot write', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await until(() => server.listening)
     const { port } = server.address() as AddressInfo
@@ -169,16 +169,16 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
 
   it.each<[string, string, RegExp]>([
     ['ends the process', `__import__('os')._exit(9)`, /could not be loaded: it exited with code 9/],
-    ['is no model', `42`, /int has no method predict/],
+    ['is not a model', `42`, /int has no method predict/],
     ['raises', `1 / 0`, /ZeroDivisionError/],
-  ])('that %s when it is loaded is not served', async (_title, expression, message) => {
+  ])('that %s during loading is not served', async (_title, expression, message) => {
     const driver = await opened()
     await expect(driver.open(packageOf('sklearn', pickleOf(expression), message.source))).rejects.toMatchObject(
       refusal('MODEL_FAILED', message),
     )
   })
 
-  it('that ends its process is started again, given up at the third time, and harms no other', async () => {
+  it('that kills its process is restarted, abandoned after the third time, and does not affect others', async () => {
     const test = await testDriver({ idleMs: 60_000 })
     tests.push(test)
     const body = `[__import__('os')._exit(9) if rows[0][0] == 9 else float('nan') if rows[0][0] == 7 else 1]`
@@ -196,7 +196,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     expect(await other.call({ operation: 'predict', instances })).toHaveLength(instances.length)
   })
 
-  it('that hangs is ended at its time limit', async () => {
+  it('that hangs is aborted at its time limit', async () => {
     const test = await testDriver({ limits: { callMs: 2_000 } as never })
     tests.push(test)
     const body = `[__import__('time').sleep(1000) if rows[0][0] == 9 else 1]`
@@ -207,7 +207,7 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     expect(await model.call({ operation: 'predict', instances: [[1]] })).toEqual([1])
   })
 
-  it('that has no calls has no process, and wakes at a call', async () => {
+  it('without calls has no process, and starts one for a call', async () => {
     const test = await testDriver({ idleMs: 10 })
     tests.push(test)
     const { model: given, record } = fixtureOf('sklearn')

@@ -96,7 +96,7 @@ if (mlserver !== undefined) {
 }
 
 describe.skipIf(mlserver === undefined)('a model of scikit-learn on MLServer', () => {
-  it('returns the probabilities that the library returns, and reports what it takes', async () => {
+  it('returns the probabilities of the library, and reports its inputs', async () => {
     const open = await remoteDriver(REMOTE_OPTIONS).open(at(mlserverPort, 'v2'))
     const inputs = [{ name: 'rows', type: 'number', shape: [4] }]
     expect(open.signatures).toEqual([{ operation: 'predict', inputs }])

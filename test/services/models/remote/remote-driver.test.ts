@@ -65,7 +65,7 @@ describe('a model on a server', () => {
     )
   })
 
-  it('is asked once for calls that come at once, with the headers of its record', async () => {
+  it('is called once for simultaneous calls, with the headers of its record', async () => {
     expect(await Promise.all([predict([1, 2]), predict([3, 4], [5, 6])])).toEqual([[3], [7, 11]])
     expect(server.calls).toMatchObject([
       {
@@ -76,13 +76,13 @@ describe('a model on a server', () => {
     ])
   })
 
-  it('says what it takes, as far as its server does', async () => {
+  it('reports its inputs, as far as its server does', async () => {
     expect(open.signatures).toEqual([{ operation: 'predict', inputs: [{ name: 'x', type: 'number', shape: [2] }] }])
     const table = await remoteDriver(REMOTE_OPTIONS).open(remotePackage('v2', server, 'table'))
     expect(table.signatures).toEqual([{ operation: 'predict', inputs: [] }])
   })
 
-  it('is sent named features as a column each, marked as a table', async () => {
+  it('receives named features as one column each, marked as a table', async () => {
     const table = await remoteDriver(REMOTE_OPTIONS).open(remotePackage('v2', server, 'table'))
     const rows = [
       { heat: 1, load: 2 },
@@ -98,7 +98,7 @@ describe('a model on a server', () => {
     })
   })
 
-  it('is asked for probabilities where it has them, and says so where not', async () => {
+  it('returns probabilities where it has them, and reports an error where not', async () => {
     const asked = { operation: 'predict', probabilities: true, instances: [[1, 2]] } as const
     await expect(open.call(asked)).rejects.toMatchObject({ code: 'VALIDATION' })
     expect(server.calls[0]?.body).toMatchObject({ outputs: [{ name: 'predict_proba' }] })
@@ -107,7 +107,7 @@ describe('a model on a server', () => {
     expect(await open.call(asked)).toEqual([[0.25, 0.75]])
   })
 
-  it('of TensorFlow is asked to classify and regress by protocol v1, by its own signatures', async () => {
+  it('of TensorFlow classifies and regresses by protocol v1, by its own signatures', async () => {
     const dim = [{ size: '-1' }, { size: '1' }]
     const inputs = { heat: { dtype: 'DT_FLOAT', tensor_shape: { dim } } }
     const definitions = { hot: { inputs, method_name: 'tensorflow/serving/classify' } }
@@ -140,7 +140,7 @@ describe('a model on a server', () => {
     [504, '', 'REMOTE_LATE', /answered 504/],
     [200, '{"outputs":[{"data":[NaN]}]}', 'MODEL_FAILED', /is not JSON/],
     [200, '{}', 'MODEL_FAILED', /it has no outputs/],
-  ])('whose server answers %i %s is %s, and the next call is good', async (status, body, code, message) => {
+  ])('whose server responds with %i %s is %s, and the next call succeeds', async (status, body, code, message) => {
     server.instead = () => ({ status, body })
     await expect(predict([1, 2])).rejects.toMatchObject(refusal(code, message))
     expect(server.calls).toHaveLength(1)
@@ -148,18 +148,18 @@ describe('a model on a server', () => {
     expect(await predict([1, 2])).toEqual([3])
   })
 
-  it('is not read further than a bound', async () => {
+  it('is not read beyond a limit', async () => {
     server.instead = () => ({ body: ' '.repeat(33_600_000) })
     await expect(predict([1, 2])).rejects.toThrow('the response is longer than 33554432 bytes')
   })
 
-  it('whose server ends the connection is not asked twice for what may have been done', async () => {
+  it('whose server closes the connection is not called twice for work that may have been done', async () => {
     server.instead = () => 'drop'
     await expect(predict([1, 2])).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
     expect(server.calls).toHaveLength(1)
   })
 
-  it('is opened only when it is ready', async () => {
+  it('is opened only when its server reports it as ready', async () => {
     server.instead = () => ({ body: { ready: false } })
     for (const protocol of ['v1', 'v2'] as const) {
       const opening = remoteDriver(REMOTE_OPTIONS).open(remotePackage(protocol, server))
@@ -167,7 +167,7 @@ describe('a model on a server', () => {
     }
   })
 
-  it('that is let go is not asked any more, and what is under way ends', async () => {
+  it('that is released receives no more calls, and calls in flight end', async () => {
     const gone = await remoteDriver(REMOTE_OPTIONS).open(remotePackage('v2', server))
     const asked = deferred<void>()
     server.instead = () => {
@@ -195,7 +195,7 @@ describe('a request', () => {
   it.each<[string, readonly (RemoteAnswer | AppError)[], number, string]>([
     ['that never arrived is sent again', [refused, refused, SUM], 3, 'good'],
     ['is sent three times at most', [refused, refused, refused, SUM], 3, 'REMOTE_FAILED'],
-    ['that a busy server did not take is sent again', [busy, SUM], 2, 'good'],
+    ['that a busy server did not accept is sent again', [busy, SUM], 2, 'good'],
     ['that may have been read is not sent again', [broken, SUM], 1, 'REMOTE_FAILED'],
     ['that waits too long is not sent again', [late, SUM], 1, 'REMOTE_LATE'],
     ['that a proxy lost is not sent again', [badGateway, SUM], 1, 'REMOTE_FAILED'],
@@ -228,7 +228,7 @@ describe('a request', () => {
     expect(pauses).toEqual([100, 500].slice(0, count - 1))
   })
 
-  it('to a server that is away fails for all that wait, and for no model of another', async () => {
+  it('to an unavailable server fails for all waiting calls, and not for other models', async () => {
     const held = deferred<RemoteAnswer>()
     let sent = 0
     const driver = remoteDriver({

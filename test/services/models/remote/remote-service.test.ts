@@ -38,7 +38,7 @@ const settled = (api: ModelsApi, name = 'sum'): Promise<void> =>
 const at = (given: Partial<RemoteModel> = {}): RemoteModel => ({ url: server.url, protocol: 'v2', ...given })
 
 describe('a model of another server', () => {
-  it('is asked where it is, and has no content here', async () => {
+  it('is called on its server, and has no content here', async () => {
     const api = asked(serviceOf())
     const made = await api.create({ name: 'sum', description: 'adds', remote: at() })
     const remote = { url: server.url, protocol: 'v2', model: 'sum', headers: {} }
@@ -67,14 +67,14 @@ describe('a model of another server', () => {
     ['a foreign sealed text', { headers: { A: 'enc:abc' } }, /is an encrypted text of another header/],
     ['too many headers', { headers: otherHeaders }, /has 21 headers/],
     ['several', { url: 1, protocol: 'v3' }, /\/remote\/url <- .*\/remote\/protocol <- "v3" is unknown/],
-  ])('is refused with %s', async (_title, given, message) => {
+  ])('is rejected with %s', async (_title, given, message) => {
     const refused = asked(serviceOf()).create({ name: 'sum', remote: { ...at(), ...given } })
     const said = { code: 'VALIDATION', message: expect.stringMatching(message) as string }
     await expect(refused).rejects.toMatchObject(said)
     await expect(refused).rejects.not.toThrow('secret')
   })
 
-  it('is replaced by what was read of it, changed', async () => {
+  it('can be replaced by its own record with a change', async () => {
     const api = asked(serviceOf())
     await api.create({ name: 'sum', framework: ' Scikit-Learn', remote: at({ url: `${server.url}/` }) })
     await settled(api)
@@ -84,7 +84,7 @@ describe('a model of another server', () => {
     expect(replaced).toMatchObject({ description: 'new', version: '2', framework: 'sklearn', remote })
   })
 
-  it('takes its longest header back as it was shown', async () => {
+  it('accepts its longest header back as it was shown', async () => {
     const api = asked(serviceOf())
     const { remote } = await api.create({ name: 'sum', remote: at({ headers: { A: 'é'.repeat(8_000) } }) })
     expect((await api.replace('sum', { remote: remote ?? expect.fail() })).version).toBe('2')
@@ -93,7 +93,7 @@ describe('a model of another server', () => {
   })
 
   // Holds MODEL-7
-  it('is sent its headers, which are stored and shown sealed', async () => {
+  it('sends its headers, which are stored and shown sealed', async () => {
     const storage = openMemory()
     const api = asked(serviceOf(storage))
     await api.create({ name: 'sum', remote: at({ headers: { Authorization: 'Bearer secret' } }) })
@@ -122,7 +122,7 @@ describe('a model of another server', () => {
   })
 
   // Holds MODEL-5
-  it('whose server is away says so, harms no other, and is asked when it is there again', async () => {
+  it('whose server is unavailable reports that, does not affect others, and is called when it is back', async () => {
     const storage = openMemory()
     const service = serviceOf(storage)
     const api = asked(service)
@@ -151,7 +151,7 @@ describe('a model of another server', () => {
     await service.stop()
   })
 
-  it('that was away is looked for at the next start of the host', async () => {
+  it('that was unavailable is opened at the next start of the host', async () => {
     const storage = openMemory()
     const away = await TestServer.start()
     away.instead = () => 'drop'
@@ -166,7 +166,7 @@ describe('a model of another server', () => {
     await away.stop()
   })
 
-  it('yields to files, and files to it', async () => {
+  it('can be replaced by files, and files by it', async () => {
     const api = asked(serviceOf())
     const file = zipOf({ 'model.bst': 'x' })
     await api.create({ name: 'sum', framework: 'xgboost', file })
@@ -181,7 +181,7 @@ describe('a model of another server', () => {
     expect(await api.content('sum')).toMatchObject({ size: file.length })
   })
 
-  it('is not a version of the function registry, whose versions are built of files', async () => {
+  it('is not a version of the function registry, whose versions are built from files', async () => {
     const storage = openMemory()
     const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as InternalFunctions
     const service = serviceOf(storage, 1, registry)

@@ -24,7 +24,7 @@ describe('instances', () => {
     ['a value where a list of one is wanted', [HEAT], '[1,[2]]', 'heat [2,1] FP32 [1,2]'],
     ['several inputs', [HEAT, COUNT], '[{"count":3,"heat":1.5}]', 'heat [1,1] FP32 [1.5]', 'count [1] INT64 [3]'],
     ['any length', [input('x', 'FP64', -1)], '[[1,2,3]]', 'x [1,3] FP64 [1,2,3]'],
-  ])('are tensors: %s', (_title, inputs, instances, ...tensors) => {
+  ])('become tensors: %s', (_title, inputs, instances, ...tensors) => {
     const found = tensorsOf(read(instances), readInputs(inputs))
     const shown = found.map(({ name, shape, datatype, data }) =>
       [name, JSON.stringify(shape), datatype, JSON.stringify(data)].join(' '),
@@ -48,11 +48,11 @@ describe('instances', () => {
     ['names that differ', [], '[{"a":1},{"b":1}]', /\/instances\/1\/b <- is not a feat.*\/instances\/1 <- has no a/],
     ['a list among objects', [], '[{"a":1},[1]]', /\/instances\/1 <- is \[1\] \(send an object of a\)/],
     ['an object in a feature', [], '[{"a":{"b64":"eA=="}}]', /\/instances\/0\/a <- is \{"b64":"eA=="\}/],
-  ])('are refused: %s', (_title, inputs, instances, message) => {
+  ])('are rejected: %s', (_title, inputs, instances, message) => {
     expect(() => tensorsOf(read(instances), readInputs(inputs))).toThrow(message)
   })
 
-  it('are sent to inputs that can be read', () => {
+  it('take the name and datatype of inputs that have both', () => {
     const told = [{ name: 1 }, 'x', { name: 'a', datatype: 'FP32' }, X]
     expect(readInputs(told)).toEqual([{ name: 'x', datatype: 'FP32', shape: [2] }])
     expect(readInputs('x')).toEqual([])
@@ -80,7 +80,7 @@ describe('outputs', () => {
       [ONE, output([2], [true, false], { name: 'is', datatype: 'BOOL' })],
       '[{"y":1,"is":true},{"y":2,"is":false}]',
     ],
-  ])('are a value for each instance: %s', (_title, outputs, rows) => {
+  ])('become one value per instance: %s', (_title, outputs, rows) => {
     expect(rowsOf(outputs).rows).toEqual(read(rows))
   })
 
@@ -91,17 +91,17 @@ describe('outputs', () => {
     ['one without a name', [output([2], [1, 2], { name: 1 })], /missing or not unique/],
     ['two of a name', [ONE, ONE], /missing or not unique/],
     ['no shape', [output(undefined, [1, 2])], /output y has an invalid shape/],
-    ['a shape that is none', [output([2, -1], [1, 2])], /output y has an invalid shape/],
+    ['an invalid shape', [output([2, -1], [1, 2])], /output y has an invalid shape/],
     ['another number of rows', [output([3], [1, 2, 3])], /output y has 3 rows for 2 instances/],
     ['too few values', [output([2, 2], [1, 2, 3])], /output y has 3 values for the shape \[2, 2\]/],
     ['nothing for a number', [output([2, 2], [1, 2, 3, null])], /has null for instance 1, which is not a number/],
     ['a text for a number', [output([2], [1, 'NaN'])], /has "NaN" for instance 1, which is not a number/],
     ['an unknown type', [output([2], [1, 2], { datatype: 'COMPLEX' })], /has the unknown type COMPLEX/],
-  ])('are refused: %s', (_title, outputs, problem) => {
+  ])('are rejected: %s', (_title, outputs, problem) => {
     expect(() => rowsOf(outputs)).toThrow(problem)
   })
 
-  it('may have names that reach a prototype', () => {
+  it('may have names of prototype members', () => {
     const [row] = rowsOf([output([1], [1], { name: '__proto__' }), output([1], [2])], 1).rows
     expect(Object.keys(row ?? {})).toEqual(['__proto__', 'y'])
     expect(Object.getPrototypeOf(row)).toBe(Object.prototype)

@@ -57,7 +57,7 @@ describe('a booster', () => {
     })
   })
 
-  it('was recorded for every objective and form', () => expect(CASES).toHaveLength(17 * 4 + 2 * 3))
+  it('has recordings of every objective and format', () => expect(CASES).toHaveLength(17 * 4 + 2 * 3))
 })
 
 driverSuite('xgboost', {
@@ -77,21 +77,21 @@ driverSuite('xgboost', {
 it.each([
   [0, /best_iteration is 0, .* use all rounds, .*save booster\[:1\]/],
   [1_000, undefined],
-])('warns of early stopping at round %i where rounds follow', async (best, warning) => {
+])('warns of early stopping at round %i if more rounds follow', async (best, warning) => {
   const { learner, ...rest } = golden.json as { learner: object }
   const stopped = { ...rest, learner: { ...learner, attributes: { best_iteration: String(best) } } }
   const model = await driverOf().open(packageOfJson(stopped))
   expect(model.warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)])
 })
 
-it('leaves others their turn in a long call', async () => {
+it('yields to other work during a long call', async () => {
   let turns = 0
   const model = await driverOf(() => Promise.resolve(void turns++)).open(packageOfJson(golden.json))
   await model.call({ operation: 'predict', instances: Array.from({ length: 50_000 }, () => [1, 2, 3, 4]) })
   expect(turns).toBeGreaterThan(3)
 })
 
-it('says so when a leaf is not a number, in place of an answer that JSON cannot carry', async () => {
+it('rejects a leaf that is not a number, since JSON cannot express the result', async () => {
   const text = JSON.stringify(golden.json).replaceAll(/"split_conditions":\[[^\]]*\]/g, (list) =>
     list.replaceAll(/-?\d[\d.E+-]*/g, '1e39'),
   )

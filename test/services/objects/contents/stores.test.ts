@@ -39,7 +39,7 @@ describeContentStore('S3', async () => {
 })
 
 describe('a store in S3', () => {
-  it('keeps everything below its prefix, and nothing of what broke off when it was removed', async () => {
+  it('keeps everything below its prefix, and nothing of interrupted uploads when it is removed', async () => {
     const place = `s3://bucket/own?endpoint=${encodeURIComponent(server.endpoint)}`
     const shared = await openS3Contents(readS3Location(place))
     const store = shared.of('acme')
@@ -57,7 +57,7 @@ describe('a store in S3', () => {
 })
 
 describe('a location in S3', () => {
-  it('is read from its address', () => {
+  it('is parsed from its URL', () => {
     expect(readS3Location('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', region: 'us-east-1' })
     expect(readS3Location('s3://bucket/a/b/?endpoint=http://s3.test:9000&region=x')).toEqual({
       bucket: 'bucket',
@@ -70,7 +70,7 @@ describe('a location in S3', () => {
     }
   })
 
-  it('that does not answer is UNAVAILABLE', async () => {
+  it('that does not respond is UNAVAILABLE', async () => {
     const gone = await s3Server()
     const shared = await openS3Contents(readS3Location(`s3://bucket?endpoint=${gone.endpoint}`))
     await gone.close()

@@ -44,7 +44,7 @@ boiler-2,1767225600000,,"off, for now"
 
 // Holds IMPORT-1, IMPORT-3
 describe('importBatches', () => {
-  it('reads a column a metric, and leaves empty cells out', async () => {
+  it('reads one column per metric, and skips empty cells', async () => {
     expect(await read(WIDE)).toEqual({
       samples: [
         'boiler-1 temperature 1767225600000 93.5',
@@ -57,7 +57,7 @@ describe('importBatches', () => {
     })
   })
 
-  it('reads an export of a spreadsheet', async () => {
+  it('reads the export of a spreadsheet', async () => {
     const sheet = 'Zeit;Temp. (C);Bemerkung\n01.07.2026 12:00;1.093,5;an\n28.10.2026 2:30:15;94;\n'
     const given = {
       delimiter: 'semicolon',
@@ -76,7 +76,7 @@ describe('importBatches', () => {
     })
   })
 
-  it('names every setting that cannot be read', () => {
+  it('reports every invalid setting', () => {
     const given = { delimiter: 'x', decimal: '.', map: '"a=b"', zone: 'Mars/Base' }
     expect(() => readingOf(given)).toThrow(
       /map: it is not.*delimiter: "x" is not valid; write one of comma, semicolon, tab, pipe;.*zone: "Mars\/Base"/,
@@ -86,13 +86,13 @@ describe('importBatches', () => {
     )
   })
 
-  it('unpacks gzip, and fails for what gzip cannot unpack', async () => {
+  it('decompresses gzip, and fails for invalid gzip data', async () => {
     expect(await read(gzipSync(WIDE))).toEqual(await read(WIDE))
     const torn = gzipSync(WIDE)
     await expect(read(torn.subarray(0, torn.length - 9))).rejects.toThrow('unexpected end of file')
   })
 
-  it('names each line that is refused, and takes a line whole or not at all', async () => {
+  it('reports each rejected line, and accepts a line as a whole or not at all', async () => {
     const { samples, refused } = await read(
       [
         'resource,timestamp,a:number,b',
@@ -122,14 +122,14 @@ describe('importBatches', () => {
     ])
   })
 
-  it('refuses what series do not keep', async () => {
+  it('rejects values that series cannot store', async () => {
     const { refused } = await read(
       '{"resource":"a","timestamp":0,"at":{"lat":1}}\n{"resource":"a","timestamp":0,"l":[]}',
     )
     expect(refused).toEqual(['1: at is an object', '2: l is a list'])
   })
 
-  it('goes on behind any line as if it had never stopped', async () => {
+  it('resumes after any line as if it had never stopped', async () => {
     const rows = Array.from({ length: 40 }, (_, n) =>
       n % 7 === 3 ? `r,never,${n}` : n % 5 === 1 ? `"r\nr",${n},${n}` : `r,${n},${n}`,
     )
@@ -148,7 +148,7 @@ describe('importBatches', () => {
     }
   })
 
-  it('holds a batch at a time', async () => {
+  it('holds one batch at a time in memory', async () => {
     const text = `resource,timestamp,v\n${Array.from({ length: 500 }, (_, n) => `r,${n},1`).join('\n')}\n`
     const sizes = (await batches(text, { size: 10 })).map(({ samples }) => samples.length)
     expect(Math.max(...sizes)).toBeLessThan(20)

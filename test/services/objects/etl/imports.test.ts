@@ -30,8 +30,8 @@ async function reported(host: SubscriptionsHost, path: string): Promise<Record<s
 }
 
 // Holds IMPORT-1, IMPORT-2
-describe('a file that is put under upload/', () => {
-  it('is in series, and a report beside it names each line that was refused', async () => {
+describe('a file that is uploaded below upload/', () => {
+  it('is imported into series, with a report beside it about each rejected line', async () => {
     await host.put('upload/boilers.csv', CSV, BUCKET)
     await host.settled()
     expect(await valuesOf(host, 'boiler-1')).toEqual([1, 4, 7])
@@ -49,7 +49,7 @@ describe('a file that is put under upload/', () => {
     expect(await api().import(one?.id ?? '')).toMatchObject({ lines: [{ line: 12 }] })
   })
 
-  it('is imported again when it is put again, packed or not, and not for its report or elsewhere', async () => {
+  it('is imported again when it is uploaded again, compressed or not, and not for its report or in other folders', async () => {
     await host.put('upload/a.csv', CSV, BUCKET)
     await host.put('upload/a.csv', gzipSync(CSV), BUCKET)
     await host.put('other/a.csv', CSV, BUCKET)
@@ -59,7 +59,7 @@ describe('a file that is put under upload/', () => {
     expect(await api().imports({ state: 'completed', object: 'upload/a.csv' })).toHaveLength(1)
   })
 
-  it('that holds nothing, or cannot be unpacked, says so in its report', async () => {
+  it('that is empty, or cannot be decompressed, has a report about it', async () => {
     const torn = gzipSync(CSV)
     await host.put('upload/empty.csv', '', BUCKET)
     await host.put('upload/torn.gz', torn.subarray(0, torn.length - 10), BUCKET)
@@ -75,7 +75,7 @@ describe('a file that is put under upload/', () => {
     })
   })
 
-  it('whose path has no room for that of a report is imported without one, and says so', async () => {
+  it('whose path is too long for a report is imported without one, and logs it', async () => {
     await host.put(`upload/${'x'.repeat(1_017)}`, CSV, BUCKET)
     await host.settled()
     expect(await api().imports()).toMatchObject([
@@ -83,7 +83,7 @@ describe('a file that is put under upload/', () => {
     ])
   })
 
-  it('names the first thousand lines that are refused, and counts all', async () => {
+  it('reports the first thousand rejected lines, and counts all', async () => {
     await host.put('upload/bad.csv', `resource,timestamp,level\n${'a,never,1\n'.repeat(1_500)}`, BUCKET)
     await host.settled()
     const report = await reported(host, 'upload/bad.csv')
@@ -91,7 +91,7 @@ describe('a file that is put under upload/', () => {
     expect(report['lines']).toHaveLength(1_000)
   })
 
-  it('goes on where it was when the host dies at any place, and counts each line once', async () => {
+  it('resumes its import after a crash at any point, and counts each line once', async () => {
     const text = `resource,timestamp,level\n${rows(50_000)}x,never,1\n`
     for (const commits of [3, 6, 9, 12, 15, 18]) {
       const world = new SubscriptionsWorld()
@@ -115,7 +115,7 @@ describe('a file that is put under upload/', () => {
   })
 })
 
-describe('how a file is read', () => {
+describe('the format of a file', () => {
   const putRead = async (
     text: string | Uint8Array,
     metadata: Readonly<Record<string, string>>,
@@ -126,7 +126,7 @@ describe('how a file is read', () => {
     return reported(host, 'upload/a.csv')
   }
 
-  it('is in its report: what each column is, and which are texts though they have numbers', async () => {
+  it('is in its report: the type of each column, and text columns that contain numbers', async () => {
     const report = await putRead('resource,timestamp,level,serial,on\nx,0,1,0123,true\nx,1,2,5,false\n', {})
     expect(report).toMatchObject({
       state: 'completed',
@@ -143,7 +143,7 @@ describe('how a file is read', () => {
     expect(await api().import(one?.id ?? '')).toMatchObject({ types: { serial: 'text' }, notes: [{ line: 2 }] })
   })
 
-  it('is what its metadata say', async () => {
+  it('is configured by its metadata', async () => {
     const text = Uint8Array.from('resource,timestamp,level\nx,1763978400,\u00fc\n', (letter) => letter.charCodeAt(0))
     const metadata = { unit: 's', encoding: 'latin1', types: 'level%3Dtext' }
     expect(await putRead(text, metadata)).toMatchObject({
@@ -167,7 +167,7 @@ describe('how a file is read', () => {
       { unit: 'days', encoding: 'ascii', types: 'level' },
       'the metadata unit: "days" is not valid; write one of s, ms, us; the metadata encoding: "ascii" is not valid; write one of utf-8, latin1; the metadata types: "level" is not a valid metric type',
     ],
-  ])('ends an import that cannot go on so, and nothing of it is in series: %j', async (text, metadata, error) => {
+  ])('makes an import fail that cannot be read in it, without storing samples: %j', async (text, metadata, error) => {
     expect(await putRead(text, metadata)).toMatchObject({
       state: 'failed',
       points: 0,
@@ -178,7 +178,7 @@ describe('how a file is read', () => {
 })
 
 describe('an export', () => {
-  it('is imported again as it was, whatever its values are', async () => {
+  it('can be imported again unchanged, for any values', async () => {
     const value = fc.oneof(
       fc.double({ noDefaultInfinity: true, noNaN: true }),
       fc.integer(),
@@ -238,7 +238,7 @@ describe('an export', () => {
     )
   }, 60_000)
 
-  it('names the type of a column only where its cells would be read as another', async () => {
+  it('names the type of a column only if its cells would be read as another type', async () => {
     const { series } = host.storage.tenant(TENANT)
     const of = (metric: string, ...values: readonly (string | number | boolean)[]) =>
       values.map((value, time) => ({ resource: 'x', metric, time, value }))
@@ -262,7 +262,7 @@ describe('an export', () => {
     ])
   })
 
-  it('of a time waits for its turn, and has a size when it is there', async () => {
+  it('of a time range is queued, and has a size when it is complete', async () => {
     const { series } = host.storage.tenant(TENANT)
     const samples = [0, 5_000, 5_001].map((time) => ({ resource: 'b,1', metric: 'level', time, value: time }))
     await series.append({ samples })
@@ -275,7 +275,7 @@ describe('an export', () => {
     )
   })
 
-  it('of more than one page of each metric has every row once', async () => {
+  it('of more than one page per metric contains every row once', async () => {
     const { series } = host.storage.tenant(TENANT)
     for (const metric of ['a', 'b']) {
       const every = metric === 'a' ? 1 : 3
@@ -290,7 +290,7 @@ describe('an export', () => {
     expect([lines.length - 1, times.size]).toEqual([25_000 + 25_000 - 8_334, 25_000 + 25_000 - 8_334])
   })
 
-  it('of nothing fails, and says why', async () => {
+  it('without data fails, and explains why', async () => {
     const { id } = await api().startExport({ resource: 'nobody' })
     await host.settled()
     expect(await api().export(id)).toMatchObject({ state: 'failed', error: 'the resource nobody has no series' })

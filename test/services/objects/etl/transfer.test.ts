@@ -17,11 +17,11 @@ async function outcomeOf(reason: Error, attemptsMade: number, isFinal: boolean):
   return [await attempt.catch((thrown: unknown) => thrown), failed]
 }
 
-describe('an attempt that fails', () => {
+describe('a failed attempt', () => {
   it.each<[string, Error, number, boolean, readonly unknown[]]>([
     ['is followed by another one', other, 0, false, [other, []]],
     ['is the last of ten', other, ATTEMPTS - 1, false, [{ kind: 'completed' }, ['no room for it']]],
-    ['is the only one when none would mend it', other, 0, true, [{ kind: 'completed' }, ['no room for it']]],
+    ['is the only one if another cannot succeed', other, 0, true, [{ kind: 'completed' }, ['no room for it']]],
     ['counts while the store is unavailable', away, 0, false, [away, []]],
     ['is not the last when the store is unavailable', away, ATTEMPTS - 1, false, [away, []]],
   ])('%s', async (_fact, error, attemptsMade, isFinal, expected) => {

@@ -20,21 +20,21 @@ describe('a content with a checksum', () => {
     ['x-amz-checksum-crc32c', '123456789', '4waSgw=='],
     ['x-amz-checksum-sha1', 'abc', 'qZk+NkcGgWq6PiVxeFDCbJzQ2J0='],
     ['x-amz-checksum-sha256', 'abc', 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='],
-  ])('of %s is given as it came, or refused at its end', async (header, text, right) => {
+  ])('of %s is returned as it was sent, or rejected at its end', async (header, text, right) => {
     const [first = '', ...rest] = text
     expect(await read(header, right, first, rest.join(''))).toBe(text)
     await expect(read(header, right, text, '!')).rejects.toMatchObject({ s3Code: 'BadDigest' })
     await expect(read(header, 'x', text)).rejects.toMatchObject({ s3Code: 'InvalidDigest' })
   })
 
-  it('of a kind that is not made here is refused by the name of its header', async () => {
+  it('of an unsupported kind is rejected by the name of its header', async () => {
     await expect(read('x-amz-checksum-crc64nvme', 'AAAAAAAAAAA=', 'x')).rejects.toMatchObject({
       s3Code: 'NotImplemented',
       message: expect.stringContaining('x-amz-checksum-crc64nvme is not supported') as string,
     })
   })
 
-  it('may say how the checksum is made', async () => {
+  it('may declare how the checksum is computed', async () => {
     expect(await read('x-amz-checksum-type', 'FULL_OBJECT', 'x')).toBe('x')
   })
 })

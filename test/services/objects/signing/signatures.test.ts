@@ -22,7 +22,7 @@ const ORDER = {
 const signatureOf = (href: string) => new URL(href).searchParams.get('X-Amz-Signature')
 
 describe('a signature', () => {
-  it('is the one that AWS shows for its sample', () => {
+  it('equals the sample of AWS', () => {
     const query = [
       ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
       ['X-Amz-Credential', 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request'],
@@ -42,7 +42,7 @@ describe('a signature', () => {
     )
   })
 
-  it('of an upload and of a download as an attachment equal values computed elsewhere', () => {
+  it('of an upload and of a download as an attachment equals values computed elsewhere', () => {
     expect(signatureOf(signedAddress({ ...ORDER, method: 'PUT' }))).toBe(
       'ed001e0b33bde86a2efb1b0d40a4c53f03cd913622a73aec606b7f86fba51bbe',
     )
@@ -54,7 +54,7 @@ describe('a signature', () => {
     )
   })
 
-  it('of a form is that of its policy, with the fields of the platform in their order', () => {
+  it('of a form is that of its policy, with the fields of the platform in order', () => {
     const until = Date.UTC(2025, 0, 1, 0, 5)
     const form = signedForm({ bucket: 'b1', path: 'demo/', time: AT, until, key: KEY })
     expect(form['x-amz-signature']).toBe('321b1a15c264f17781ba29831464689877731f5bf6b0446670e49d330bc6636d')
@@ -72,7 +72,7 @@ describe('a signature', () => {
 })
 
 describe('a time', () => {
-  it('is written and read back to the second', () => {
+  it('survives a round trip to the second', () => {
     const ms = Date.UTC(2026, 1, 3, 4, 5, 6)
     expect(signingTime(ms + 789)).toBe('20260203T040506Z')
     expect(readSigningTime('20260203T040506Z')).toBe(ms)
@@ -91,7 +91,7 @@ describe('the name of an attachment', () => {
 
 describe('a signing key', () => {
   const keys = new SigningKeys(new Uint8Array(32).fill(1))
-  it('says whose it is and what for, and has a secret of its own', () => {
+  it('names its owner and purpose, and has a secret of its own', () => {
     const key = keys.of({ tenant: 'a.b_c', bucket: 'etl-import', rights: ['delete', 'read', 'write'] })
     expect(key.id).toBe('a.b_c.etl-import_readwritedelete')
     expect(keys.read(key.id)).toEqual({

@@ -51,7 +51,7 @@ describe('a change', () => {
     })
   })
 
-  it('of a removed object is marked, and is delivered without a body by GET', async () => {
+  it('of a deleted object is marked, and is delivered without a body by GET', async () => {
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }))
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }, { method: 'GET' }))
     await host.put('x')
@@ -123,7 +123,7 @@ describe('a change', () => {
     })
   })
 
-  it('of one object waits for earlier ones of that object alone', async () => {
+  it('of one object waits for earlier ones of that object only', async () => {
     const gate = deferred<number>()
     world.answering = ({ body }) => (sizeOf(body) === 1 ? gate.promise : 200)
     await host.api.create('assets', subscriptionOf())
@@ -189,7 +189,7 @@ describe('a change', () => {
     ])
   })
 
-  it('behind a thousand others of its object makes the oldest fail', async () => {
+  it('after a thousand queued ones of its object makes the oldest fail', async () => {
     const gate = deferred<number>()
     world.answering = () => gate.promise
     const { id } = await host.api.create('assets', subscriptionOf())
@@ -233,11 +233,11 @@ describe('a webscript', () => {
       0,
       undefined,
     ],
-    ['a token of its own', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
+    ['its own token', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
     ['a key of its tenant', { method: 'API_KEY', key: TENANT, secret: 'right' }, 'public', 1, undefined],
     ['a token of the host', { method: 'TOKEN', secret: 'of-the-host' }, 'public', 1, undefined],
-    ['what it checks by itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
-  ])('is shown %s: %j, %s', async (_, authentication, name, calls, authorization) => {
+    ['credentials that it checks itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
+  ])('receives %s: %j, %s', async (_, authentication, name, calls, authorization) => {
     const { id } = await host.api.create('assets', subscriptionOf({}, { name, authentication }))
     await host.put('x')
     await host.settled()

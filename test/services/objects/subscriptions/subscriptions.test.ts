@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => host.stop())
 
 describe('a subscription', () => {
-  it('has what was left out filled in, and an id', async () => {
+  it('has default values for omitted fields, and an id', async () => {
     const made = await host.api.create('assets', subscriptionOf())
     expect(made).toEqual({
       id: expect.stringMatching(/^id-/) as unknown,
@@ -29,7 +29,7 @@ describe('a subscription', () => {
     await expect(host.api.get('assets', made.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('keeps its id, which is refused when it is taken', async () => {
+  it('keeps its id, and is rejected when the id exists', async () => {
     await host.api.create('assets', subscriptionOf({ id: 'mine' }))
     await expect(host.api.create('assets', subscriptionOf({ id: 'mine' }))).rejects.toMatchObject({ code: 'CONFLICT' })
     await host.api.create('public', subscriptionOf({ id: 'mine' }))
@@ -41,19 +41,19 @@ describe('a subscription', () => {
     await host.api.removeAll('public')
   })
 
-  it('takes the old name of a method, and an expiry of exactly seven days', async () => {
+  it('accepts the old name of a method, and an expiry of exactly seven days', async () => {
     const channel = { authentication: { method: 'WAYLAY_TOKEN', key: 'k', secret: 's' }, expiry: { days: 7 } }
     const { id, channel: made } = await host.api.create('assets', subscriptionOf({}, channel))
     expect(made).toMatchObject({ authentication: { method: 'SERVICE_TOKEN', key: 'k' }, expiry: { days: 7 } })
     await host.api.remove('assets', id)
   })
 
-  it('is only of buckets that users write', async () => {
+  it('accepts only buckets that users write', async () => {
     await expect(host.api.create('etl-export', subscriptionOf())).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(host.api.list('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('of the host itself is shown, and stays', async () => {
+  it('of the host itself is listed, and cannot be changed', async () => {
     const { subscriptions } = await host.api.list('etl-import')
     expect(subscriptions).toMatchObject([{ id: 'import', channel: { type: 'system' } }])
     await expect(host.api.remove('etl-import', 'import')).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -87,7 +87,7 @@ describe('a subscription', () => {
 describe('a secret', () => {
   const authentication = { method: 'TOKEN', secret: 'open sesame' }
 
-  it('as long as can be is taken back as it was shown', async () => {
+  it('of the maximum length is accepted back as it was shown', async () => {
     const secret = 'é'.repeat(4_096)
     const made = await host.api.create('assets', subscriptionOf({}, { authentication: { method: 'TOKEN', secret } }))
     expect(await host.api.put('assets', made.id, made)).toMatchObject({ channel: made.channel })
@@ -95,7 +95,7 @@ describe('a secret', () => {
     await expect(host.api.create('assets', subscriptionOf({}, longer))).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it('is stored and shown sealed, and stays when what was shown comes back', async () => {
+  it('is stored and shown sealed, and unchanged when its sealed form is sent back', async () => {
     const made = await host.api.create('assets', subscriptionOf({ id: 's' }, { authentication }))
     const { secret = '' } = made.channel.authentication
     expect(secret).toMatch(/^enc:[A-Za-z0-9+/=]{40,}$/)
@@ -107,7 +107,7 @@ describe('a secret', () => {
     expect(other.channel.authentication.secret).not.toBe(secret)
   })
 
-  it('that is sealed and not the one that was shown is refused', async () => {
+  it('that is sealed differently from the shown one is rejected', async () => {
     const channel = { authentication: { method: 'TOKEN', secret: 'enc:AAAA' } }
     await expect(host.api.create('assets', subscriptionOf({}, channel))).rejects.toMatchObject({
       issues: [{ path: '/channel/authentication/secret' }],

@@ -61,7 +61,7 @@ export class SubscriptionsWorld {
     return () => this.#timers.delete(timer)
   }
 
-  /** Advances the clock, and runs what becomes due, in order. */
+  /** Advances the clock, and runs due work in order. */
   async advance(ms: number, host: SubscriptionsHost): Promise<void> {
     const end = this.now + ms
     for (;;) {
@@ -261,7 +261,7 @@ function bodyOf(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** Builds a subscription to everything that is put. */
+/** Builds a subscription to all uploads. */
 export function subscriptionOf(more: object = {}, channel: object = {}) {
   return {
     channel: {

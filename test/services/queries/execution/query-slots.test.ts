@@ -4,7 +4,7 @@ import { QuerySlots } from '../../../../src/services/queries/execution/query-slo
 import { deferred } from '../../../support/deferred.ts'
 
 describe('slots of queries', () => {
-  it('carry out two at once, in the order in which they came, whatever becomes of each', async () => {
+  it('run two queries at once, in order of arrival, whether they fail or not', async () => {
     const slots = new QuerySlots()
     const ends = Array.from({ length: 5 }, () => deferred<void>())
     const begun: number[] = []
@@ -27,7 +27,7 @@ describe('slots of queries', () => {
     expect(await slots.run(async () => 'later')).toBe('later')
   })
 
-  it('refuse those above what may wait', async () => {
+  it('reject queries beyond the limit of the queue', async () => {
     const slots = new QuerySlots(1)
     const end = deferred<void>()
     const held = [1, 2, 3].map(() => slots.run(() => end.promise))

@@ -41,14 +41,14 @@ describe('interpolation', () => {
     [{ method: 'pad', limit: 1 }, [_, 1, 1, _, 4, 6, 6, _]],
     [{ method: 'backfill', limit: 1 }, [1, 1, _, 4, 4, 6, _, _]],
     [{ method: 'fixed', value: 9, limit: 1 }, [9, 1, 9, _, 4, 6, 9, _]],
-  ])('%j of a series with ends that are missing', (interpolation, expected) => {
+  ])('by %j fills a series with gaps at both ends', (interpolation, expected) => {
     expect(filled(A, interpolation)).toEqual(expected)
   })
 
-  it('says how many values a method lacks, and of nothing fills in what is fixed alone', () => {
+  it('reports how many values a method lacks, and fills an empty series only with a fixed value', () => {
     const times = Float64Array.from(A, (_cell, i) => i)
     expect(fill(times, [...A], { method: 'cubic' })).toEqual({
-      lacking: 'cubic takes 4 values at least, and there are 3',
+      lacking: 'cubic requires at least 4 values, but the series has 3',
     })
     expect(fill(times, [...A], { method: 'spline', order: 5 })).toMatchObject({
       lacking: expect.stringContaining('order 5') as unknown,
@@ -59,18 +59,18 @@ describe('interpolation', () => {
     }
   })
 
-  it('carries texts and truth values, and draws no line through them', () => {
+  it('carries texts and booleans forward, and interpolates numbers across them', () => {
     expect(filled([_, 'on', _, true, _], { method: 'pad' })).toEqual([_, 'on', 'on', true, true])
     expect(filled([1, _, 'x', _, 5], { method: 'linear' })).toEqual([1, 2, 'x', 4, 5])
   })
 
-  it('goes by time where values are not evenly apart', () => {
+  it('weighs by time if values are unevenly spaced', () => {
     const cells: Cell[] = [0, _, 10]
     fill(Float64Array.from([0, 100, 1_000]), cells, { method: 'linear' })
     expect(cells).toEqual([0, 1, 10])
   })
 
-  it('leaves what is known, fills in no more than its limit, and is exact on lines', () => {
+  it('keeps known values, fills no more than its limit, and is exact on lines', () => {
     const method = fc.constantFrom(...INTERPOLATION_METHODS)
     const cells = fc.array(fc.oneof(fc.constant(null), fc.integer({ min: -1_000, max: 1_000 })), { maxLength: 40 })
     const limit = fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined })

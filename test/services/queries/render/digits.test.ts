@@ -11,7 +11,7 @@ function textOf(value: number): string {
 }
 
 describe('a number as bytes', () => {
-  it('is that of any, with few digits or all', () => {
+  it('equals its text in JavaScript, with few digits or all', () => {
     const decimal = fc
       .tuple(fc.integer(), fc.integer({ min: 0, max: 6 }))
       .map(([digits, places]) => digits / 10 ** places)

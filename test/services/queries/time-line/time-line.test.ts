@@ -74,14 +74,14 @@ describe('the time line', () => {
     expect(lineOf(specOf(parametersOf(asked)))).toEqual(expected.split(' ').map(timeIn))
   })
 
-  it('of digits as text, and of weeks, which begin as 1970 did', () => {
+  it('of numeric text, and of weeks, which are aligned to 1970', () => {
     const digits = specOf({ from: '1641610800000', until: '1641618000000' })
     expect(digits).toMatchObject({ from: 1641610800000, until: 1641618000000, window: 'PT2H' })
     const weeks = specOf({ from: '-P30D', freq: 'P7D' }, iso('2023-10-16T10:00Z'))
     expect(weeks).toMatchObject({ from: iso('2023-09-14T00:00Z'), until: iso('2023-10-19T00:00Z'), freq: 'P7D' })
   })
 
-  it('is a fixed point: its own ends give it again, on the grid of its frequency', () => {
+  it('is a fixed point: its own ends produce it again, on the grid of its frequency', () => {
     const length = fc.constantFrom('PT1M', 'PT7M', 'PT1H', 'PT8H', 'P1D', 'P7D', 'PT0.5S')
     const time = fc.oneof(fc.integer({ min: 0, max: 4e12 }), fc.constantFrom('-P30D', 'PT3H', '2020-02-29'))
     const queries = fc.record(
@@ -140,7 +140,7 @@ describe('a time line of days, weeks from Monday, months and years of a calendar
     expect(lineOf(specOf(parametersOf(asked)))).toEqual(expected.split(' ').map(timeIn))
   })
 
-  it('is a fixed point there too', () => {
+  it('is a fixed point too', () => {
     const zones = fc.constantFrom(
       'Europe/Brussels',
       'America/New_York',
@@ -178,12 +178,12 @@ window=P1M | /window "P1M" is not a duration above 0
 until=-8640000000000000&window=P1D | /window the range is outside of the calendar
 `
 
-describe('a time line that cannot be', () => {
-  it.for(rowsOf(REFUSED))('says so: %s', ([asked, problem]) => {
+describe('an invalid time line', () => {
+  it.for(rowsOf(REFUSED))('is reported: %s', ([asked, problem]) => {
     expect(resolved(parametersOf(asked))).toEqual({ line: undefined, problems: [problem] })
   })
 
-  it('says all that is wrong at once', () => {
+  it('is reported with all problems at once', () => {
     const { problems } = resolved(parametersOf('from=x&until=2020-02-30&window=P&freq=PT0S&align.timezone=Nowhere'))
     expect(problems.toSorted()).toEqual([
       '/align/timezone "Nowhere" is not a time zone',

@@ -14,7 +14,7 @@ const NOON = Date.UTC(2026, 10, 20, 12)
 type Call = Parameters<ActuatorCall['run']>[0]
 type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
 
-/** A store with commands to resources, and an actuator that answers when the test says so. */
+/** A store with commands to resources, and an actuator that answers when the test lets it. */
 class Bench {
   readonly #disk = new MemoryDisk()
   storage = this.#opened()
@@ -59,7 +59,7 @@ class Bench {
     await this.storage.tenant(TENANT).commit(this.runner.planning(resource, command, hops))
   }
 
-  /** Advances the clock, and runs what becomes due. */
+  /** Advances the clock, and runs due work. */
   advance(ms: number): void {
     this.now += ms
     for (const timer of [...this.timers].toSorted((a, b) => a.at - b.at)) {
@@ -117,7 +117,7 @@ const ok: Outcome = { version: '2.0.0', success: true }
 
 // Holds COMMAND-1 to COMMAND-4
 describe('a command', () => {
-  it('runs the mapped actuator for the resource, and is written down', async () => {
+  it('calls the mapped actuator for the resource, and is logged', async () => {
     const b = await bench(['p1'])
     await b.send('p1', 'open', { speed: 3 }, 2)
     await b.runner.idle()
@@ -179,14 +179,14 @@ describe('a command', () => {
     ['of a resource that does not exist', 'nobody', 'open', "Resource 'nobody' not found"],
     ['that the resource does not have', 'p1', 'close', "Command 'close' not found for resource 'p1'"],
     ['whose actuator does not exist', 'p1', 'odd', 'Actuator missing not found'],
-  ])('%s is written down with the reason', async (_what, resource, name, errorMessage) => {
+  ])('%s is logged with the reason', async (_what, resource, name, errorMessage) => {
     const b = await bench(['p1'])
     await b.send(resource, name)
     await b.runner.idle()
     expect(await b.log(resource)).toEqual([{ name, executionTime: '2026-11-20T12:00:00.000Z', errorMessage }])
   })
 
-  it('waits for the one before of the same resource, and not for those of others', async () => {
+  it('waits for the previous one of its resource, and not for other resources', async () => {
     const b = await bench(['p1', 'p2'])
     b.isAtOnce = false
     await b.send('p1', 'open', { n: 1 })
@@ -203,7 +203,7 @@ describe('a command', () => {
     expect(await b.log('p1')).toMatchObject([{ errorMessage: 'it leaks' }, { result: { success: true } }])
   })
 
-  it('that was under way in a crash is carried out again under the same id, once its lease is over', async () => {
+  it('that was running during a crash runs again under the same id, after its lease expires', async () => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open', { n: 1 })
@@ -220,7 +220,7 @@ describe('a command', () => {
     expect(b.calls[2]?.id).not.toBe(b.calls[0]?.id)
   })
 
-  it('that was under way in a crash is carried out at once where no other host has the store, though the clock was set back', async () => {
+  it('that was running during a crash runs again immediately if the store has one host, although the clock was set back', async () => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open')
@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(b.calls[1]?.id).toBe(b.calls[0]?.id)
   })
 
-  it('that takes long keeps its lease', async () => {
+  it('that runs long keeps its lease', async () => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open')
@@ -250,7 +250,7 @@ describe('a command', () => {
     expect(await jobs.count()).toBe(0)
   })
 
-  it('that was committed without a notification is carried out at the next start', async () => {
+  it('that was committed without a notification runs at the next start', async () => {
     const b = await bench(['p1'])
     await b.plan('p1', 'open')
     await b.again()

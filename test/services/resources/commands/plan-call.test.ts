@@ -11,7 +11,7 @@ const PUMP = {
 }
 
 describe('the call of a command', () => {
-  it('is that of the mapped actuator, with what the command brings over its properties', () => {
+  it('has the mapped actuator, with the fields of the command over its properties', () => {
     expect(planCall('p1', PUMP, { name: 'open', timestamp: 5, who: 'me at {{ip}}', more: [1] })).toEqual({
       name: 'valve',
       version: '1.0.0',
@@ -19,11 +19,11 @@ describe('the call of a command', () => {
     })
   })
 
-  it('is of the latest version when none is mapped', () => {
+  it('has the latest version when none is mapped', () => {
     expect(planCall('p1', PUMP, { name: 'close' })).toEqual({ name: 'valve', version: 'latest', properties: {} })
   })
 
-  it('brings neither name nor time nor resource as properties', () => {
+  it('has neither name nor time nor resource as properties', () => {
     const call = planCall('p1', PUMP, { name: 'close', timestamp: 5, resource: 'p1' })
     expect(call).toMatchObject({ properties: {} })
   })
@@ -31,10 +31,10 @@ describe('the call of a command', () => {
   it.each([
     ['the resource does not exist', undefined, 'open', "Resource 'p1' not found"],
     ['the command does not exist', PUMP, 'explode', "Command 'explode' not found for resource 'p1'"],
-    ['a command of a prototype is asked', PUMP, 'constructor', "Command 'constructor' not found for resource 'p1'"],
+    ['a command of a prototype is requested', PUMP, 'constructor', "Command 'constructor' not found for resource 'p1'"],
     ['the resource has no commands', { id: 'p1' }, 'open', "Command 'open' not found for resource 'p1'"],
     ['no actuator is named', PUMP, 'odd', "Command 'odd' of resource 'p1' lacks an actuator"],
-  ])('is not made when %s', (_what, resource, name, errorMessage) => {
+  ])('is not possible when %s', (_what, resource, name, errorMessage) => {
     expect(planCall('p1', resource, { name })).toEqual({ errorMessage })
   })
 })
@@ -53,7 +53,7 @@ const METADATA: Record<string, Json> = {
 describe('placeholders of a command', () => {
   it.each<[string, Json, Json]>([
     ['a text without any', 'plain', 'plain'],
-    ['one alone gives the value itself', '{{limit}}', 5],
+    ['a single one becomes the value itself', '{{limit}}', 5],
     ['also an object', '{{place}}', { city: 'Ghent', at: { lat: 51 } }],
     ['also a list', '{{list}}', [1, 2]],
     ['also true', '{{on}}', true],
@@ -62,7 +62,7 @@ describe('placeholders of a command', () => {
     ['an object within a text is JSON', 'x{{list}}', 'x[1,2]'],
     ['two of them are text', '{{limit}}{{on}}', '5true'],
     ['dots lead into objects', '{{place.at.lat}}', 51],
-    ['a key with dots comes first', '{{a.b}}', 'dotted'],
+    ['a key with dots takes precedence', '{{a.b}}', 'dotted'],
     ['what does not exist is empty', '{{nothing}}', ''],
     ['what does not exist is empty within a text', '<{{nothing.at.all}}>', '<>'],
     ['null is empty', '<{{none}}>', '<>'],
@@ -76,11 +76,11 @@ describe('placeholders of a command', () => {
     expect(fillMetadata(value, METADATA)).toEqual(expected)
   })
 
-  it('are not looked for in what they are replaced with', () => {
+  it('are not replaced recursively', () => {
     expect(fillMetadata('{{x}} {{x}}', { x: '{{y}}', y: 'no' })).toBe('{{y}} {{y}}')
   })
 
-  it('never fail on any value', () => {
+  it('accept any value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, metadata) => {
         fillMetadata(value as Json, metadata as Record<string, Json>)
@@ -88,7 +88,7 @@ describe('placeholders of a command', () => {
     )
   })
 
-  it('of a long text take a time that grows as the text does', () => {
+  it('of a long text take time linear in its length', () => {
     const text = '{{'.repeat(200_000)
     expect(fillMetadata(text, {})).toBe(text)
   })

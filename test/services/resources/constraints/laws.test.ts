@@ -69,7 +69,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 const entity = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true })
 
 describe('constraints', () => {
-  it('hold exactly when their JSON Schema does', () => {
+  it('accept exactly the entities that their JSON Schema accepts', () => {
     const ajv = new Ajv({ strict: false })
     fc.assert(
       fc.property(attributes, entity, (constraint, each) => {
@@ -79,7 +79,7 @@ describe('constraints', () => {
     )
   })
 
-  it('name the place and the keyword that ajv names', () => {
+  it('report the path and keyword that ajv reports', () => {
     const ajv = new Ajv({ strict: false, allErrors: true })
     const constraint: readonly Attribute[] = [
       { name: 'a', required: true, type: { type: 'string', maxLength: 1 } },
@@ -96,7 +96,7 @@ describe('constraints', () => {
     expect(own.sort()).toEqual(known?.sort())
   })
 
-  it('merged allow what both allow, in either order', () => {
+  it('merged accept what both accept, in either order', () => {
     fc.assert(
       fc.property(attributes, attributes, entity, (one, two, each) => {
         const holds = (constraint: readonly Attribute[]): boolean => checkAttributes(constraint, each).length === 0
@@ -111,7 +111,7 @@ describe('constraints', () => {
     )
   })
 
-  it('merged with themselves are themselves', () => {
+  it('merged with themselves are unchanged', () => {
     fc.assert(
       fc.property(attributes, (one) => {
         expect(mergeAttributes([one, one])).toEqual(one)
@@ -119,7 +119,7 @@ describe('constraints', () => {
     )
   })
 
-  it('are read back as they were written', () => {
+  it('survive a round trip', () => {
     fc.assert(
       fc.property(attributes, (one) => {
         expect(readConstraint({ name: 'c', attributes: one }, 'id')).toEqual({ id: 'id', name: 'c', attributes: one })

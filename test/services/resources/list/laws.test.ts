@@ -11,7 +11,7 @@ const point = fc.record({
 })
 
 describe('distances', () => {
-  it('are inside the box whenever they are within the circle', () => {
+  it('are inside the bounding box whenever they are within the circle', () => {
     fc.assert(
       fc.property(point, point, fc.double({ min: 0, max: 1.5, noNaN: true }), (center, other, factor) => {
         const metres = distanceM(center, other) * Math.max(1, factor)
@@ -28,7 +28,7 @@ describe('distances', () => {
     )
   })
 
-  it('are those of the sphere', () => {
+  it('equal those on the sphere', () => {
     expect(distanceM({ lat: 0, lon: 0 }, { lat: 0, lon: 180 })).toBeCloseTo(Math.PI * 6_371_008.8, 3)
     expect(distanceM({ lat: 0, lon: 179.5 }, { lat: 0, lon: -179.5 })).toBeCloseTo(111_195.08, 1)
     expect(distanceM({ lat: 90, lon: 0 }, { lat: 90, lon: 77 })).toBeCloseTo(0, 6)
@@ -51,7 +51,7 @@ describe('distances', () => {
     expect(metresOf(text)).toBe(metres)
   })
 
-  it('come in units of all lands', () => {
+  it('are accepted in metric, imperial and nautical units', () => {
     const units = ['mm', 'cm', 'm', 'meters', 'km', 'kilometers', 'in', 'inch', 'ft', 'feet', 'yd', 'yards']
     const metres = [0.001, 0.01, 1, 1, 1000, 1000, 0.0254, 0.0254, 0.3048, 0.3048, 0.9144, 0.9144]
     expect(units.map((unit) => metresOf(`1${unit}`))).toEqual(metres)
@@ -61,7 +61,7 @@ describe('distances', () => {
 })
 
 describe('the query language', () => {
-  it('never throws, whatever it reads', () => {
+  it('never throws, for any text', () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 4 }),
       fc.constantFrom('a:b', ' AND ', ' OR ', '(', ')', '"', ':', 'gt(', ',', '\\'),
@@ -75,7 +75,7 @@ describe('the query language', () => {
     )
   })
 
-  it('reads back any text in quotes', () => {
+  it('parses any text in quotes back', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 30 }), (text) => {
         const quoted = `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
@@ -89,7 +89,7 @@ describe('the query language', () => {
     )
   })
 
-  it('knows wildcards as regular expressions do', () => {
+  it('matches wildcards as regular expressions do', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 8 })
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*', '?'), maxLength: 6 })
     fc.assert(
@@ -103,7 +103,7 @@ describe('the query language', () => {
 })
 
 describe('a circle that is cut', () => {
-  it('has inside only what is within, and everything else that is within at its edge', () => {
+  it('contains only points within the distance, and all of them at its edge', () => {
     const center = fc.record({
       lat: fc.double({ min: -89, max: 89, noNaN: true }),
       lon: fc.double({ min: -179, max: 179, noNaN: true }),

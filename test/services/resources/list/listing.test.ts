@@ -111,7 +111,7 @@ describe('a listing of resources', () => {
     ['sort=__proto__.x', '/sort <- "__proto__.x" is not the path of an attribute'],
     ['fields=a,constructor', '/fields <- "constructor" is not the path of an attribute'],
     ['q=x', '/q <- is not supported (use query, such as query=name:like(pump*))'],
-  ])('refuses ?%s', async (query, error) => {
+  ])('rejects ?%s', async (query, error) => {
     const refused = await resources.ask('GET', `/api/resources?${query}`)
     expect([refused.status, refused.at('error')]).toEqual([400, error])
   })
@@ -130,7 +130,7 @@ describe('a listing of resources', () => {
     ['('.repeat(20), 'nests deeper than 10 brackets'],
     ['a:b AND '.repeat(60), 'has more than 50 terms'],
     [`a:${'x'.repeat(5000)}`, 'has 5002 characters; at most 4000 are accepted'],
-  ])('refuses the query %s', async (query, problem) => {
+  ])('rejects the query %s', async (query, problem) => {
     const refused = await resources.ask('GET', `/api/resources?query=${encodeURIComponent(query)}`)
     expect([refused.status, String(refused.at('error'))]).toEqual([
       400,
@@ -143,14 +143,14 @@ describe('a listing of resources', () => {
     expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/order', '/skip', '/limit'])
   })
 
-  it('shows inherited values unless it is asked not to, and finds by them either way', async () => {
+  it('shows inherited values by default, and finds by them in any case', async () => {
     const shown = await resources.ask('GET', '/api/resources?id=c&tag=y')
     expect(shown.at('values.0')).toMatchObject({ id: 'c', name: 'Valve', firmware: '2.1.0' })
     const own = await resources.ask('GET', '/api/resources?id=c&tag=y&denormalized=false')
     expect(own.at('values.0')).toEqual({ id: 'c', resourceTypeId: 't', parentId: 'a', limits: { low: 'many' } })
   })
 
-  it('returns some fields', async () => {
+  it('returns selected fields', async () => {
     const some = await resources.ask('GET', '/api/resources?id=a&id=c&field=name&fields=limits.low,none')
     expect(some.at('values')).toEqual([
       { id: 'a', name: 'Pump one', limits: { low: 3 } },
@@ -158,7 +158,7 @@ describe('a listing of resources', () => {
     ])
   })
 
-  it('is a table when it is asked for one', async () => {
+  it('is a table if requested', async () => {
     const accept = { accept: 'text/csv' }
     const table = await resources.ask('GET', '/api/resources?id=a&id=b&fields=id,name,limits,on', undefined, accept)
     expect(table.headers['content-type']).toContain('text/csv')

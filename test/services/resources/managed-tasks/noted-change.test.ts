@@ -20,19 +20,19 @@ const type = (kind: string, own: Record<string, Json> = {}, oldValues?: Record<s
 const tasks = { kind: 'resource', id: 'r', tasks: true, nodes: false }
 const nodes = { kind: 'resource', id: 'r', tasks: false, nodes: true }
 
-describe('what a change means for tasks', () => {
+describe('the effect of a change on tasks', () => {
   it.each<[string, Json, unknown]>([
-    ['a resource that comes with a type', resource('create', { resourceTypeId: 't' }), tasks],
-    ['a resource that comes without', resource('create'), undefined],
+    ['a resource that is created with a type', resource('create', { resourceTypeId: 't' }), tasks],
+    ['a resource that is created without a type', resource('create'), undefined],
     ['a resource that is discovered', resource('discovered'), undefined],
     ['a resource that goes', resource('delete'), tasks],
     ['a link', resource('update', { resourceTypeId: 't' }, { resourceTypeId: null }), { ...tasks, nodes: true }],
     ['other metadata', resource('update', { name: 'x' }, { name: null }), undefined],
-    ['a reference that comes', resource('update', { m: ref }, { m: null }), nodes],
+    ['an added reference', resource('update', { m: ref }, { m: null }), nodes],
     ['a reference that goes', resource('update', {}, { m: ref }), nodes],
     ['a reference inside', resource('update', { m: { a: [ref] } }, { m: 1 }), nodes],
     ['a reference that stays', resource('update', { m: ref, n: 2 }, { n: 1 }), undefined],
-    ['a type that comes', type('create'), { kind: 'type', id: 't', nodes: false }],
+    ['an added type', type('create'), { kind: 'type', id: 't', nodes: false }],
     [
       'other templates',
       type('update', { templates: [] }, { templates: null }),

@@ -68,7 +68,7 @@ async function carryOut(world: World, one: Step): Promise<void> {
 
 // Holds RESOURCE-3, MANAGED-1, MANAGED-2
 describe('managed tasks', () => {
-  it('are the ones that types want at rest, none twice, whatever was written and whenever the process died', async () => {
+  it('finally match the requirements of types, without duplicates, after any writes and crashes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
         const world = new World()

@@ -3,7 +3,7 @@ import { TENANT, World } from './support/world.ts'
 
 // Holds MANAGED-3
 describe('the upkeep of managed tasks', () => {
-  it('lets go of the log as far as it has followed it, and misses nothing by that', async () => {
+  it('trims the log up to its position, and misses nothing', async () => {
     const world = new World()
     await world.upkeep.start()
     for (let n = 0; n < 1200; n++) await world.write('resource', `r${n % 10}`, { n, resourceTypeId: 'a' })
@@ -17,7 +17,7 @@ describe('the upkeep of managed tasks', () => {
     expect(world.tasks.names).toHaveLength(10)
   })
 
-  it('reports a template that cannot be used once, for however many resources', async () => {
+  it('reports a template that cannot be used once, for any number of resources', async () => {
     const world = new World()
     await world.upkeep.start()
     world.tasks.missingTemplates.add('t')
@@ -34,7 +34,7 @@ describe('the upkeep of managed tasks', () => {
     expect([world.tasks.kept.size, world.upkeep.waiting]).toEqual([20, 0])
   })
 
-  it('leaves tasks alone when other metadata change, and makes them again when settings do', async () => {
+  it('keeps tasks when other metadata change, and creates them again when settings change', async () => {
     const world = new World()
     await world.upkeep.start()
     await world.write('resourcetype', 'a', { templates: [{ templateName: 't', frequency: 1 }] })
@@ -51,7 +51,7 @@ describe('the upkeep of managed tasks', () => {
     expect([...world.tasks.kept.keys()]).not.toEqual(before)
   })
 
-  it('abandons a task that is never made, goes on with the others, and tries it again', async () => {
+  it('abandons a task whose creation hangs, continues with the others, and retries it', async () => {
     const world = new World()
     await world.upkeep.start()
     const silent: (() => void)[] = []
@@ -79,7 +79,7 @@ describe('the upkeep of managed tasks', () => {
     expect(world.tasks.names).toEqual(world.wanted)
   })
 
-  it('walks a slice again whose end could not be stored', async () => {
+  it('repeats a slice whose end could not be stored', async () => {
     const world = new World()
     await world.upkeep.start()
     await world.write('resource', 'r', { resourceTypeId: 'a' })

@@ -8,7 +8,7 @@ const pump = { id: 'p1', resourceTypeId: 'pump' }
 const typed = (templates: Json) => ({ id: 'pump', templates })
 const keys = (templates: Json) => wantedTasks(pump, typed(templates)).map(({ key }) => key)
 
-describe('the tasks that a resource should have', () => {
+describe('the required tasks of a resource', () => {
   it('are one for each template of its type, with the settings of the entry', () => {
     const wanted = wantedTasks(
       pump,
@@ -37,11 +37,11 @@ describe('the tasks that a resource should have', () => {
     ['whose type has something else there', pump, typed('t')],
     ['whose type names templates badly', pump, typed(['t', null, {}, { templateName: '' }, { templateName: 1 }])],
     ['whose type has diagnostic templates only', pump, typed([{ templateName: 't', diagnosticTemplate: true }])],
-  ])('are none for a resource %s', (_what, resource, type) => {
+  ])('are empty for a resource %s', (_what, resource, type) => {
     expect(wantedTasks(resource, type)).toEqual([])
   })
 
-  it('keep their key when entries are written in another order, and keys of settings too', () => {
+  it('keep their key when entries or settings are written in another order', () => {
     const [a, b] = [
       { templateName: 't', frequency: 1, tags: { x: 1, y: 2 } },
       { templateName: 'u', diagnosticTemplate: false },
@@ -50,7 +50,7 @@ describe('the tasks that a resource should have', () => {
     expect(keys([a, b]).toSorted()).toEqual(keys(turned).toSorted())
   })
 
-  it('have another key when a setting changes, or the type', () => {
+  it('change their key when a setting or the type changes', () => {
     const [key] = keys([{ templateName: 't', frequency: 1 }])
     expect(keys([{ templateName: 't', frequency: 2 }])).not.toContain(key)
     const other = wantedTasks(
@@ -60,13 +60,13 @@ describe('the tasks that a resource should have', () => {
     expect(other.map((wanted) => wanted.key)).not.toContain(key)
   })
 
-  it('are two of one template when the type names it twice, each with a key of its own', () => {
+  it('are two of one template when the type names it twice, each with its own key', () => {
     expect(
       new Set(keys([{ templateName: 't' }, { templateName: 't' }, { templateName: 't', frequency: 5 }])).size,
     ).toBe(3)
   })
 
-  it('take neither name nor resource nor start from the entry', () => {
+  it('never take name, resource or start from the entry', () => {
     const [wanted] = wantedTasks(
       pump,
       typed([{ templateName: 't', template: 'x', name: 'n', resource: 'r', start: false, parallel: false }]),
@@ -74,7 +74,7 @@ describe('the tasks that a resource should have', () => {
     expect(wanted?.settings).toEqual({ parallel: false })
   })
 
-  it('never fail on whatever the type holds', () => {
+  it('can be computed for any content of the type', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (templates) => {
         const all = keys(templates as Json)

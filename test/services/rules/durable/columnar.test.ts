@@ -82,7 +82,7 @@ async function host() {
 }
 
 describe('a task of a host', () => {
-  it('makes no call that rows save, and its log contains every step anyway', async () => {
+  it('makes no call that rows avoid, and its log contains every step anyway', async () => {
     const { send, calls, lines, runner, close } = await host()
     await send(1, 2)
     calls()
@@ -96,7 +96,7 @@ describe('a task of a host', () => {
       'level went from unknown to High',
       'level gave High',
       'data of boiler: resource, level',
-      'say gave no state',
+      'say returned no state',
       'twelve',
     ])
     // a start, and messages

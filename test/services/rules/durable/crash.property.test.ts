@@ -328,7 +328,7 @@ async function lived(steps: readonly Step[], cuts: readonly number[]): Promise<u
 
 // Holds REPLAY-2, REPLAY-3, RUNNER-2
 describe('a crash', () => {
-  it('at any commits changes nothing', async () => {
+  it('at any commits has no effect on results', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 25 }),

@@ -1,4 +1,6 @@
-/** Tests what users see of calls that act, including calls that wait for earlier ones, before and after a restart. */
+/**
+ * Tests the visible deliveries of acting calls, including calls that wait for earlier ones, before and after a restart.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type PlugResult, type Ports, type Rule } from '../../../../src/index.ts'
@@ -49,7 +51,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     ['over a list', ruleOf({ properties: { text: '${loop.id}' }, loopDef: '[{"id":"1"},{"id":"2"}]' }), 3],
     ['that is tried again', ruleOf({ retryConfig: { maxRetries: 2, minBackoff: 'PT1H', maxBackoff: 'PT1H' } }), 3],
     ['that has no order', ruleOf({ unordered: true }), 0],
-  ])('calls that wait for one %s are seen as before', async (_fact, rule, waiting) => {
+  ])('calls that wait for one %s are restored unchanged', async (_fact, rule, waiting) => {
     const ground = new Ground()
     const { outside } = ground
     outside.answersAtOnce = false
@@ -79,7 +81,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await life.close()
   })
 
-  it('a result that is held back was delivered', async () => {
+  it('a delayed result counts as delivered', async () => {
     const ground = new Ground()
     const held = definePlug({
       name: 'send',
@@ -103,7 +105,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
-  it.each([1, 2])('a call whose limit passes while no host runs has time left in life %i after', async (lives) => {
+  it.each([1, 2])('a call whose time limit passes while no host runs has time left after restart %i', async (lives) => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const task = taskOf(ruleOf({ timeout: 'PT5S' }))
@@ -129,9 +131,9 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 
   it.each<[string, string, number, readonly (readonly [number, string])[]]>([
-    ['whose limit passed meanwhile is given up at what was left of it', 'PT5S', 60_000, [[65_001, 'dead']]],
+    ['whose time limit passed meanwhile is abandoned after its remaining time', 'PT5S', 60_000, [[65_001, 'dead']]],
     [
-      'whose limit is still to come has all that was left of its time',
+      'whose time limit has not passed has its full remaining time',
       'PT60S',
       41_000,
       [
@@ -157,7 +159,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
-  it('a call that a change drops before its next attempt is dead for the reason of its last', async () => {
+  it('a waiting call that is dropped by a change is dead with its last error', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const retryConfig = { maxRetries: 1, minBackoff: 'PT1H', maxBackoff: 'PT1H' }
@@ -176,7 +178,7 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
-  it('a call with a secret that was answered is not made again', async () => {
+  it('a completed call with a secret is not repeated', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const task = taskOf(ruleOf({ properties: { text: '${vault.KEY}' } }))
@@ -196,7 +198,10 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 })
 
-/** Creates a plug whose first call answers when the test says so, later ones at once, each with the given answer. */
+/**
+ * Creates a plug whose first call answers when the test lets it, and later ones at once, each with the configured
+ * answer.
+ */
 function sends(...answers: readonly (() => PlugResult<never> | Promise<PlugResult<never>>)[]): {
   plugs: readonly Plug[]
   first: () => void
@@ -216,7 +221,7 @@ function sends(...answers: readonly (() => PlugResult<never> | Promise<PlugResul
   return { plugs: [...others, send], first: () => settle() }
 }
 
-describe('a call that waited', () => {
+describe('a call that had to wait', () => {
   async function waited(plugs: readonly Plug[], levels: readonly number[], maxWaiting?: number): Promise<Life> {
     const life = new Ground().open({ plugs, ...(maxWaiting !== undefined && { maxWaiting }) })
     await life.begin(taskOf(ruleOf()))
@@ -224,7 +229,7 @@ describe('a call that waited', () => {
     return life
   }
 
-  it('and answers at once is delivered, or dead with its reason', async () => {
+  it('and is answered at once is delivered, or dead with its error', async () => {
     const { plugs, first } = sends(
       () => ({ message: 'second' }),
       () => {
@@ -243,7 +248,7 @@ describe('a call that waited', () => {
     await life.close()
   })
 
-  it('and fails is one line of the log, and the ones that follow soon are counted', async () => {
+  it('and fails is logged once, and failures soon after are counted', async () => {
     const lines: [string, object][] = []
     const printer = definePlug({
       name: 'send',
@@ -264,7 +269,7 @@ describe('a call that waited', () => {
     await life.close()
   })
 
-  it('and was dropped, because too many did, reports it', async () => {
+  it('and was dropped, because too many waited, is reported', async () => {
     const life = await waited(sends().plugs, [11, 12, 13], 1)
     const deliveries = await deliveriesOf(life)
     expect(deliveries.map(({ id, status }) => `${id} ${status}`)).toEqual([
@@ -280,7 +285,7 @@ describe('a call that waited', () => {
 })
 
 it.each(['under way', 'whose message is on its way'])(
-  'a call %s when the clock is set forward has time left',
+  'a call %s has time left when the clock is set forward',
   async (when) => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
@@ -301,8 +306,8 @@ it.each(['under way', 'whose message is on its way'])(
   },
 )
 
-describe('a call that fails while its host stops', () => {
-  it('is made again in the next life: what it asked may have been stopping too', async () => {
+describe('a call that fails during the stop of its host', () => {
+  it('is repeated after the restart, since its failure may be due to the stop', async () => {
     const ground = new Ground()
     const { outside } = ground
     outside.answersAtOnce = false
@@ -331,35 +336,38 @@ describe('a call that fails while its host stops', () => {
 it.each([
   ['stopped', 2],
   ['begun anew', 3],
-])('a delivery stays listed when its run is %s and a crash follows before its state is stored', async (how, next) => {
-  const ground = new Ground()
-  const task = taskOf(ruleOf())
-  const life = ground.open({ checkpointMs: 1e9 })
-  await life.begin(task)
-  await life.send('b', { level: 11 })
-  await life.rest()
-  const [delivered] = await deliveriesOf(life)
-  expect(delivered).toMatchObject({ id: 'a/1/2/0', status: 'delivered' })
-  const again = runnableOf('a', ruleOf(), { resource: 'b' }, 2)
-  if (how === 'stopped') await life.end('a')
-  else await life.begin(again)
-  await life.crash()
-  const later = ground.open({ at: 1000, checkpointMs: 1e9 })
-  await later.runner.resume(how === 'stopped' ? [] : [again])
-  expect(await deliveriesOf(later)).toEqual([delivered])
-  // the call of a later run does not replace it either, and all calls are removed with the task
-  const third = runnableOf('a', ruleOf(), { resource: 'b' }, next)
-  await later.begin(third)
-  await later.send('b', { level: 12 })
-  await later.rest()
-  expect(await deliveriesOf(later)).toEqual([expect.objectContaining({ id: `a/${next}/2/0` }), delivered])
-  await later.end('a', next)
-  await later.forget('a')
-  expect(await deliveriesOf(later)).toEqual([])
-  await later.close()
-})
+])(
+  'a delivery is still listed when its run is %s and a crash follows before its state is stored',
+  async (how, next) => {
+    const ground = new Ground()
+    const task = taskOf(ruleOf())
+    const life = ground.open({ checkpointMs: 1e9 })
+    await life.begin(task)
+    await life.send('b', { level: 11 })
+    await life.rest()
+    const [delivered] = await deliveriesOf(life)
+    expect(delivered).toMatchObject({ id: 'a/1/2/0', status: 'delivered' })
+    const again = runnableOf('a', ruleOf(), { resource: 'b' }, 2)
+    if (how === 'stopped') await life.end('a')
+    else await life.begin(again)
+    await life.crash()
+    const later = ground.open({ at: 1000, checkpointMs: 1e9 })
+    await later.runner.resume(how === 'stopped' ? [] : [again])
+    expect(await deliveriesOf(later)).toEqual([delivered])
+    // the call of a later run does not replace it either, and all calls are removed with the task
+    const third = runnableOf('a', ruleOf(), { resource: 'b' }, next)
+    await later.begin(third)
+    await later.send('b', { level: 12 })
+    await later.rest()
+    expect(await deliveriesOf(later)).toEqual([expect.objectContaining({ id: `a/${next}/2/0` }), delivered])
+    await later.end('a', next)
+    await later.forget('a')
+    expect(await deliveriesOf(later)).toEqual([])
+    await later.close()
+  },
+)
 
-it('a run that ends on its own is said to be over when its deliveries are stored', async () => {
+it('a run that ends on its own is reported as ended after its deliveries are stored', async () => {
   const ground = new Ground()
   const life = ground.open({ checkpointMs: 1e9 })
   const once: Rule = {
@@ -440,11 +448,11 @@ async function listedAfterNext(ground: GatedGround, life: Life): Promise<unknown
 
 const OF_BOTH = [{ id: 'a/2/2/0' }, { id: 'a/1/2/0' }]
 
-describe('a delivery whose message was in flight when its run was begun anew', () => {
+describe('a delivery whose message was in flight when its run was restarted', () => {
   it.each([
     ['goes on', false],
     ['crashes', true],
-  ])('stays listed, and the host %s', async (_how, crashes) => {
+  ])('is still listed, and the host %s', async (_how, crashes) => {
     const ground = new GatedGround()
     let life = ground.open(0)
     await life.begin(taskOf(ruleOf()))
@@ -459,7 +467,7 @@ describe('a delivery whose message was in flight when its run was begun anew', (
     expect(await listedAfterNext(ground, life)).toMatchObject(OF_BOTH)
   })
 
-  it('keeps its place when the host dies before the begin is applied', async () => {
+  it('keeps its position when the host crashes before the restart is applied', async () => {
     const { plugs, first } = sends(
       () => ({ message: 'at once' }),
       () => Promise.resolve({ message: 'later' }),
@@ -484,7 +492,7 @@ describe('a delivery whose message was in flight when its run was begun anew', (
     expect(await listedAfterNext(ground, life)).toMatchObject(right)
   })
 
-  it('is listed when it is stored', async () => {
+  it('is listed once it is stored', async () => {
     const ground = new GatedGround()
     const life = ground.open(0)
     await life.begin(taskOf(ruleOf()))

@@ -1,4 +1,4 @@
-/** Tests what tasks wait for while the host is down, across crashes on one disk. */
+/** Tests the waits of tasks while the host is down, across crashes on one disk. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { Sensor } from '../../../../src/core/rule/rule.ts'

@@ -1,4 +1,4 @@
-/** Tests what callers of the intake get besides running tasks: their own writes in the same commit, channels, hops. */
+/** Tests the further features of the intake for its callers: their own writes in the same commit, channels, hops. */
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { definePlug } from '../../../../src/index.ts'
@@ -38,7 +38,7 @@ async function begun(ground: Ground): Promise<Life> {
 }
 
 describe('writes that come with messages', () => {
-  it('are committed with them, and the caller gets their results in its order', async () => {
+  it('are committed with them, and the caller receives their results in order', async () => {
     const life = await begun(new Ground())
     const before = life.commits
     const all = await Promise.all([
@@ -59,7 +59,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are committed in their turn when no task takes the messages', async () => {
+  it('are committed in order when no task takes the messages', async () => {
     const life = await begun(new Ground())
     const nobody = (level: number) =>
       life.runner.intake.receive([{ messages: { resource: 'pump', level } }], writesOf(life, level))
@@ -71,7 +71,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('do not wait for one another when no task takes the messages and none is in flight', async () => {
+  it('are committed concurrently when no task takes the messages and none is in flight', async () => {
     const life = await begun(new Ground())
     await life.rest()
     const nobody = (level: number) =>
@@ -87,7 +87,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('of several posts are one commit, and each post is an invocation of its own', async () => {
+  it('of several posts share one commit, and each post is its own invocation', async () => {
     const life = await begun(new Ground())
     const before = life.commits
     const post = (resource: string, level: number) => ({ messages: { resource, level } })
@@ -129,7 +129,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('that cannot be done are rejected with their message, by the place that they have; others are not', async () => {
+  it('that conflict are rejected with their message, by its index; others are accepted', async () => {
     const life = await begun(new Ground())
     const all = await Promise.allSettled([
       receive(life, 1),
@@ -144,7 +144,7 @@ describe('writes that come with messages', () => {
     await life.close()
   })
 
-  it('are as they were when the process is killed at the commit, and done once when it dies after', async () => {
+  it('are discarded when the process is killed before the commit, and applied once after it', async () => {
     const ground = new Ground()
     const first = await begun(ground)
     await first.crash()
@@ -163,7 +163,7 @@ describe('writes that come with messages', () => {
     await fourth.close()
   })
 
-  it('are rejected with the messages that are none, or a channel or hops that are none', async () => {
+  it('are rejected with invalid messages, channels or hops', async () => {
     const life = await begun(new Ground())
     const writes = writesOf(life, 1)
     const { intake } = life.runner
@@ -189,7 +189,7 @@ describe('writes that come with messages', () => {
 describe('a message on a channel', () => {
   const ALARM = { channel: 'alarm', hops: 2, root: 'other/1/1/0' }
 
-  it('runs its sensor alone, and again after a crash', async () => {
+  it('runs only the sensor of its channel, and again after a crash', async () => {
     const ground = new Ground()
     const first = await begun(ground)
     expect(await first.send('boiler', { level: 5 }, ALARM)).toBe(true)
@@ -206,7 +206,7 @@ describe('a message on a channel', () => {
     await second.close()
   })
 
-  it('notifies a call that is in progress how many rules led to it, also when it is made again', async () => {
+  it('passes its hops to a call in progress, and to its repetition', async () => {
     const ground = new Ground()
     const led: unknown[] = []
     const tell = definePlug({

@@ -124,8 +124,8 @@ const atOnce = (given: LatencyCase) => lived(given, () => 'at once')
 const slowly = (given: LatencyCase, crashes?: readonly number[]) =>
   lived(given, (clock) => ({ clock, latencies: given.latencies }), crashes)
 
-describe('a task of the durable runner whose answers take their time', () => {
-  it('does what it does when they come at once', () =>
+describe('a task of the durable runner with slow answers', () => {
+  it('behaves as it does with immediate answers', () =>
     fc.assert(
       fc.asyncProperty(latencyCases(), async (given) => {
         expect(await slowly(given)).toEqual(await atOnce(given))
@@ -133,7 +133,7 @@ describe('a task of the durable runner whose answers take their time', () => {
       runs(40),
     ))
 
-  it('does that also when its process dies on the way', () =>
+  it('behaves so even if its process crashes', () =>
     fc.assert(
       fc.asyncProperty(latencyCases(), async (given) => {
         const { events: _events, ...seen } = await slowly(given, given.crashes)

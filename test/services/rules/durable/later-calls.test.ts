@@ -27,8 +27,8 @@ const plain = runnableOf('plain', ruleOf({}), { resource: 'pump' })
 const OPTIONS = { plugs: [seen], ports: { metadata: async () => ({ site: 'cellar' }) }, checkpointMs: 1e9 }
 
 // Holds RECOVERY-1
-describe('a plug that answers at once', () => {
-  it('is played again though other calls of it had to request something first, and those are not made twice', async () => {
+describe('a plug that returns synchronously', () => {
+  it('is replayed although its other calls first had to fetch data, and those are not repeated', async () => {
     const ground = new Ground()
     const first = ground.open(OPTIONS)
     for (const task of [asking, plain]) await first.begin(task)
@@ -50,7 +50,7 @@ describe('a plug that answers at once', () => {
 })
 
 describe('external calls of a task', () => {
-  it('stays as it was answered, though the answer came at once and is another one after a crash', async () => {
+  it('keep their recorded answer, even if a call after a crash would return another one', async () => {
     const ground = new Ground()
     let site = 'cellar'
     const options = { ...OPTIONS, ports: { metadata: () => ({ site }) } }
@@ -73,7 +73,7 @@ describe('external calls of a task', () => {
 })
 
 describe('a sensor that executes a query', () => {
-  it('is not called again when the log is played again: what it answered stands there', async () => {
+  it('is not called during a replay: its result is recorded', async () => {
     const ground = new Ground()
     const asked: number[] = []
     const queries: QueryPort = {
@@ -139,7 +139,7 @@ describe('a replay', () => {
     return { called, count, after }
   }
 
-  it('writes, calls and reports nothing: a life after many inputs begins as one after none', async () => {
+  it('has no effects: it writes, calls and reports nothing', async () => {
     const none = await lifeAfter(0)
     const many = await lifeAfter(20)
     expect([many.called, many.count]).toEqual([20, 20])
@@ -148,8 +148,8 @@ describe('a replay', () => {
 })
 
 // Holds RECOVERY-1
-describe('a plug that acts', () => {
-  it('is not called when inputs are played again, although the log has nothing of its calls yet', async () => {
+describe('a plug with outside effects', () => {
+  it('is not called during a replay, even if its calls are not in the log yet', async () => {
     const ground = new Ground()
     const performed: string[] = []
     const plugs = [

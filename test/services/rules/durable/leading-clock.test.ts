@@ -6,8 +6,8 @@ import { LeadingClock } from '../../../../src/services/rules/durable/leading-clo
 const START = Date.parse('2026-03-01T10:00:00Z')
 const HOUR = 3_600_000
 
-describe('the time of the tasks of a tenant', () => {
-  it('is the time of the host while their log is not ahead', () => {
+describe("the clock of a tenant's tasks", () => {
+  it('equals the clock of the host unless the log is ahead', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START - HOUR)
@@ -18,7 +18,7 @@ describe('the time of the tasks of a tenant', () => {
     expect(clock.leadMs).toBe(0)
   })
 
-  it('continues from what their log reached, a tenth slower until both are the same', () => {
+  it('continues from the newest time of the log, a tenth slower until both are equal', () => {
     const host = new VirtualClock(START)
     const clock = new LeadingClock(host)
     clock.atLeast(START + HOUR)
@@ -29,7 +29,7 @@ describe('the time of the tasks of a tenant', () => {
     expect([clock.now(), clock.leadMs]).toEqual([START + 10 * HOUR, 0])
   })
 
-  it("does not go back with the host's", () => {
+  it('does not go back with the clock of the host', () => {
     let now = START
     const clock = new LeadingClock({ now: () => now, schedule: () => expect.fail('nothing is scheduled') })
     now -= HOUR

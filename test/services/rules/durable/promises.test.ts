@@ -70,7 +70,7 @@ const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries('a'
 
 // Holds RUNNER-3, RUNNER-4
 describe('over a restart', () => {
-  it('a task that forgot the times of its readings takes those of a clock that went back', async () => {
+  it('a resynced task accepts readings of a clock that was set back', async () => {
     const ground = new Ground()
     const life = await begun(ground, EVICTS)
     const posted = [7000, 5000].map((timestamp) => ({ level: 12, timestamp }))
@@ -83,7 +83,7 @@ describe('over a restart', () => {
     expect(node(after, 'level')?.rawData).toMatchObject({ level: 1 })
   })
 
-  it('a task knows what it took, but for what was forgotten for want of room', async () => {
+  it('a task recognizes duplicates, except those dropped for lack of room', async () => {
     const ground = new Ground()
     const takes: TaskSettings = { late: 'take' }
     const life = ground.open({ maxRemembered: 20 })
@@ -100,7 +100,7 @@ describe('over a restart', () => {
     expect(info(after)?.health).toMatchObject({ duplicate: 1, skewed: 1, forgotten })
   })
 
-  it('a deadline that passed meanwhile has passed', async () => {
+  it('a deadline that passed during the downtime takes effect', async () => {
     const ground = new Ground()
     const before = await begun(ground, EVICTS)
     await before.send('boiler', { level: 12 })
@@ -112,7 +112,7 @@ describe('over a restart', () => {
     ['skip', 1, 3],
     ['once', 2, 2],
     ['all', 4, 0],
-  ] as const)('misfire %s makes %d runs in all and omits %d', async (misfire, runs, skipped) => {
+  ] as const)('misfire %s causes %d runs in total and skips %d', async (misfire, runs, skipped) => {
     const ground = new Ground()
     const before = await begun(ground, HOURLY, { misfire })
     await before.to(0)
@@ -124,7 +124,7 @@ describe('over a restart', () => {
     expect(info(after)?.invocationCount).toBe(runs + 1)
   })
 
-  it('ticks that are only seconds late because no host ran are missed as well', async () => {
+  it('ticks that are only seconds late because no host ran count as missed', async () => {
     const ground = new Ground()
     const rule: Rule = { ...HOURLY, task: { type: 'periodic', frequency: 1000, misfire: 'skip' } }
     const before = await begun(ground, rule)
@@ -133,7 +133,7 @@ describe('over a restart', () => {
     expect(info(after)).toMatchObject({ invocationCount: 1, skippedTicks: 3, nextTick: 4000 })
   })
 
-  it('an end that a task came to on its own is notified again', async () => {
+  it('an end of a task on its own is reported again', async () => {
     const ground = new Ground()
     const before = await begun(ground, ONCE)
     await before.to(300)
@@ -143,14 +143,14 @@ describe('over a restart', () => {
     expect(after.ended).toEqual([told])
   })
 
-  it('a begin that did not reach the log is made up for', async () => {
+  it('a start that did not reach the log is completed', async () => {
     const ground = new Ground()
     const after = ground.open({ at: 7 })
     await after.runner.resume([watch(CALLS)])
     expect(info(after)).toMatchObject({ status: 'running', startTime: 7 })
   })
 
-  it('such a task fails the start, and not itself, while the store is unavailable', async () => {
+  it('a start fails while the store is unavailable, and the task does not', async () => {
     const storage = openMemory()
     const tenant = (id: string): Store =>
       withCommit(storage.tenant(id), () => Promise.reject(new AppError('UNAVAILABLE', 'away')))
@@ -160,7 +160,7 @@ describe('over a restart', () => {
     await life.close()
   })
 
-  it('a task whose plugs are gone is reported as failed, and why', async () => {
+  it('a task whose plugs do not exist any more is reported as failed, with the reason', async () => {
     const ground = new Ground()
     const before = await begun(ground, CALLS)
     await before.close()
@@ -171,7 +171,7 @@ describe('over a restart', () => {
     expect(after.ended[0]?.error).toContain('level')
   })
 
-  it('the state of another epoch is not taken, and effects have other ids', async () => {
+  it('the state of another epoch is ignored, and effects have other ids', async () => {
     const ground = new Ground()
     const before = await begun(ground, CALLS)
     await before.send('boiler', { level: 12 })
@@ -187,7 +187,7 @@ describe('over a restart', () => {
     expect((await deliveries(after)).map(({ id }) => id)).toEqual(['a/2/2/0', 'a/1/2/0'])
   })
 
-  it('a sleep of the whole machine is not a crowd of ticks, also when it is played again', async () => {
+  it('sleep of the whole machine does not cause a burst of ticks, also during a replay', async () => {
     const ground = new Ground()
     const before = await begun(ground, { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } })
     await before.to(0)
@@ -201,7 +201,7 @@ describe('over a restart', () => {
 })
 
 describe('deliveries', () => {
-  it('are reported with their attempts, and the last failure is a dead letter', async () => {
+  it('are listed with their attempts, and the last failure is a dead letter', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
     const life = await begun(ground, CALLS)
@@ -237,7 +237,7 @@ describe('deliveries', () => {
     ])
   })
 
-  it('are the newest thousand of a task, in pages and by status', async () => {
+  it('are limited to the newest thousand of a task, in pages and by status', async () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     for (let i = 0; i < 1010; i++) await life.send('boiler', { level: 20 + i })
@@ -252,8 +252,8 @@ describe('deliveries', () => {
   })
 })
 
-describe('why a node did what it did', () => {
-  it('is not said any more after a stop, which is not to report that the task is gone', async () => {
+describe('the explanation of a node', () => {
+  it('is CLOSED after a stop, rather than NOT_FOUND', async () => {
     const life = await begun(new Ground(), CALLS)
     const why = (id: string) => () => life.runner.nodes.explain(id, 'send')
     expect(why('b')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
@@ -264,10 +264,10 @@ describe('why a node did what it did', () => {
 })
 
 // Holds LIVETASKS-2
-describe('what is stored', () => {
+describe('the stored state of tasks', () => {
   const states = (life: Life) => life.storage.tenant(TENANT).collection(STATES)
 
-  it('is not written again for tasks to which nothing happens', async () => {
+  it('is not written again for idle tasks', async () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     await life.begin(runnableOf('b', CALLS, { resource: 'other' }))
@@ -282,7 +282,7 @@ describe('what is stored', () => {
     expect(life.commits).toBe(commits)
   })
 
-  it('lets the log be trimmed behind it', async () => {
+  it('lets the log be trimmed up to its position', async () => {
     const life = await begun(new Ground(), CALLS)
     const send = async (times: number) => {
       for (let i = 0; i < times; i++) await life.send('boiler', { level: 1 })
@@ -309,7 +309,7 @@ describe('what is stored', () => {
     expect(await bounds()).toEqual({ first: 5045, last: 5044 })
   })
 
-  it('leaves the log to tasks that are not here yet, however long their portion takes', async () => {
+  it('keeps the log for tasks that are not resumed yet, for any duration', async () => {
     const ground = new Ground()
     const ticking: Rule = { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } }
     const [a, b] = [watch(ticking), runnableOf('b', CALLS, { resource: 'other' })]
@@ -338,7 +338,7 @@ describe('what is stored', () => {
     await after.close()
   })
 
-  it('is tried again four times a second while the store is unavailable, of which the log reports every ten seconds', async () => {
+  it('is retried four times a second while the store is unavailable, and this is logged every ten seconds', async () => {
     const log: unknown[] = []
     const told = (message: string, details: object) => void log.push([message, details])
     const { life, fate } = await withFate(new Ground().outside, { told })
@@ -355,7 +355,7 @@ describe('what is stored', () => {
     await life.close()
   })
 
-  it('waits as long as the log alone would bring it back, and no longer', async () => {
+  it('is delayed as long as the log alone can restore it, and no longer', async () => {
     const life = await begun(new Ground(), CALLS)
     const version = async () => (await states(life).get('a'))?.version
     await life.send('boiler', { level: 1 })
@@ -383,7 +383,7 @@ describe('what is stored', () => {
   it.each([
     ['the long way', false],
     ['the short way', true],
-  ])('is soon that an actuator was called that answers at once, %s', async (_way, isQuiet) => {
+  ])('soon includes a synchronous call of an actuator, %s', async (_way, isQuiet) => {
     const said: string[] = []
     const say = definePlug({
       name: 'say',
@@ -421,7 +421,7 @@ describe('what is stored', () => {
     expect(said).toHaveLength(3)
   })
 
-  it('is tried again soon when the store had no room', async () => {
+  it('is retried soon when the store had no room', async () => {
     const { life, fate } = await withFate()
     fate.failure = new AppError('STORE', 'no room')
     await life.to(30_000)
@@ -431,7 +431,7 @@ describe('what is stored', () => {
     expect((await states(life).get('a'))?.version).toBe(1)
   })
 
-  it('has an answer that came while the store was away, once it is back', async () => {
+  it('includes an answer during an outage of the store, once it is back', async () => {
     const { outside } = new Ground()
     outside.answersAtOnce = false
     const { life, fate } = await withFate(outside)
@@ -449,7 +449,7 @@ describe('what is stored', () => {
     await life.close()
   })
 
-  it('is soon what a timer did', async () => {
+  it('soon includes the effect of a timer', async () => {
     const life = await begun(new Ground(), EVICTS)
     await life.send('boiler', { level: 12 })
     await life.to(60_249)
@@ -458,7 +458,7 @@ describe('what is stored', () => {
     expect((await states(life).get('a'))?.version).toBe(2)
   })
 
-  it('is kept in the log for tasks that are resumed later, also over another crash', async () => {
+  it('has its log kept for tasks that are resumed later, also across another crash', async () => {
     const ground = new Ground()
     const first = await begun(ground, CALLS)
     await first.begin(runnableOf('b', CALLS, { resource: 'boiler' }))
@@ -475,7 +475,7 @@ describe('what is stored', () => {
     expect(third.runner.nodes.info('b')).toMatchObject({ startTime: 0, invocationCount: 1 })
   })
 
-  it('goes with a task that is forgotten', async () => {
+  it('is deleted with its task', async () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     await life.send('boiler', { level: 12 })
@@ -488,7 +488,7 @@ describe('what is stored', () => {
     await expect(life.runner.nodes.command('a', 'level', 'start')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('is all of it when the runner is closed, and nothing is taken after that', async () => {
+  it('is complete when the runner is closed, and no input is accepted after that', async () => {
     const ground = new Ground()
     const life = await begun(ground, CALLS)
     await life.send('boiler', { level: 12 })
@@ -500,7 +500,7 @@ describe('what is stored', () => {
 
 // Holds REPLAY-1, LIVETASKS-1
 describe('inputs', () => {
-  it('that a task rejects are rejected, with its words', async () => {
+  it('that a task rejects are rejected with its error', async () => {
     const life = await begun(new Ground(), CALLS)
     const { nodes } = life.runner
     await expect(nodes.push('a', 'level', { state: 'HOT' })).rejects.toMatchObject({ code: 'INVALID_STATE' })
@@ -512,7 +512,7 @@ describe('inputs', () => {
     expect(node(life, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
   })
 
-  it('act at the moment at which they were taken, though time continues while they are stored', async () => {
+  it('apply at the time of their arrival, although time continues while they are stored', async () => {
     const life = await begun(new Ground(), EVICTS)
     await life.send('boiler', { level: 12 })
     await life.to(50_000)
@@ -526,7 +526,7 @@ describe('inputs', () => {
     expect(node(life, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
   })
 
-  it('that cannot be stored are rejected without harm to others', async () => {
+  it('that cannot be stored are rejected without an effect on others', async () => {
     const life = await begun(new Ground(), EVICTS)
     const large = life.send('boiler', { level: 1, text: 'x'.repeat(1_100_000) })
     const [refused, ...taken] = await Promise.allSettled([large, life.send('boiler', { level: 2 })])

@@ -66,7 +66,7 @@ async function life(disk: MemoryDisk) {
   }
 }
 
-it('keeps what its nodes remember and what holds its actuators back', async () => {
+it('keeps the memory of its nodes and the cool-downs of its actuators', async () => {
   said.clear()
   const disk = new MemoryDisk()
   const first = await life(disk)

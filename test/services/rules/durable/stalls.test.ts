@@ -26,7 +26,7 @@ const RETRIED: Rule = {
 const LIMIT = 50_000
 const task = runnableOf('a', SENDS, { resource: 'boiler' })
 
-/** A store that hangs or is unavailable when the test says so. */
+/** A store that hangs or is unavailable when the test decides. */
 class Ground {
   readonly outside = new Outside()
   /** Awaited before a commit is rejected */
@@ -107,7 +107,7 @@ const statuses = async (life: Life) =>
 // Holds STILL-2
 
 describe('while the store stalls', () => {
-  it('a message waits to be durable, and its call has all of its time after that', async () => {
+  it('a message waits to be durable, and its call has its full time limit after that', async () => {
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
     await pass(life, LIMIT + 5000)
@@ -121,7 +121,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('messages that come one after the other end none of the calls of those before', async () => {
+  it('successive messages do not time out earlier calls', async () => {
     ground.standStill()
     const sent: Promise<unknown>[] = []
     for (const at of [0, 20_000, 40_000, LIMIT + 5000]) {
@@ -151,7 +151,7 @@ describe('while the store stalls', () => {
     expect(await statuses(life)).toEqual(['delivered'])
   })
 
-  it('an answer may be the first that reaches a store that is back', async () => {
+  it('an answer can be the first event that reaches the store after it is back', async () => {
     await called()
     ground.goAway()
     await pass(life, LIMIT + 10_000)
@@ -162,7 +162,7 @@ describe('while the store stalls', () => {
     expect(await statuses(life)).toEqual(['delivered'])
   })
 
-  it('a message that comes before it is known whether what is omitted is durable ends no call', async () => {
+  it('a message that arrives before the discounted time is durable does not time out a call', async () => {
     await called()
     ground.standStill()
     const second = life.send('boiler', { level: 13 })
@@ -186,7 +186,7 @@ describe('while the store stalls', () => {
     expect(await statuses(life)).toEqual(['pending', 'pending', 'pending'])
   })
 
-  it('no call is abandoned because a message takes long to be rejected', async () => {
+  it('no call is abandoned because the rejection of a message takes long', async () => {
     await called()
     ground.goAway()
     await pass(life, LIMIT + 100)
@@ -207,7 +207,7 @@ describe('while the store stalls', () => {
     ['over just before its limit', LIMIT - 100],
     ['over just after its limit', LIMIT + 100],
     ['long over at its limit', LIMIT - 20_000],
-  ])('an outage that is %s is not a time of a call', async (_when, until) => {
+  ])('an outage that is %s does not count toward a time limit', async (_when, until) => {
     await called()
     ground.goAway()
     await pass(life, until)
@@ -218,7 +218,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a store that says something soon after it was asked has stalled since it last did', async () => {
+  it('a store that responds soon after a request has stalled since its previous response', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 2000)
@@ -230,7 +230,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a message that comes just after the store was asked ends no call', async () => {
+  it('a message just after a request to the store does not time out a call', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 100)
@@ -243,7 +243,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open.length, await statuses(life)]).toEqual([1, ['pending', 'pending']])
   })
 
-  it('a call that failed meanwhile is tried again after it, and has all of its time then', async () => {
+  it('a call that failed meanwhile is retried after the stall, with its full time limit', async () => {
     await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }, 2))
     await called()
     ground.standStill()
@@ -259,7 +259,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a call that is due behind a message that is rejected at last has all of its time', async () => {
+  it('a call that is due after a finally rejected message has its full time limit', async () => {
     await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }, 2))
     await called()
     const [call = ''] = ground.outside.open
@@ -277,7 +277,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.calls.length, await statuses(life)]).toEqual([2, ['pending']])
   })
 
-  it('a state that is stored at last does not make the time count in which a message waited, and is rejected', async () => {
+  it('a finally stored state does not count the waiting time of a message that is rejected', async () => {
     await called()
     ground.standStill()
     // the state is written before the message
@@ -301,7 +301,7 @@ describe('while the store stalls', () => {
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
   })
 
-  it('a reader of a task does not end its calls before what is omitted of their time is durable', async () => {
+  it('a reader of a task does not time out its calls before the discounted time is durable', async () => {
     await called()
     ground.standStill()
     await pass(life, LIMIT + 5000)
@@ -315,7 +315,7 @@ describe('while the store stalls', () => {
     expect(ground.outside.open).toHaveLength(1)
   })
 
-  it('what was omitted is omitted as well when the log is played again', async () => {
+  it('discounted time is discounted again during a replay', async () => {
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
     await pass(life, LIMIT + 5000)
@@ -335,7 +335,7 @@ describe('while the store stalls', () => {
 })
 
 describe('a store that responds', () => {
-  it('lets calls be abandoned when their time has ended', async () => {
+  it('lets calls time out at their limit', async () => {
     await life.send('boiler', { level: 12 })
     await life.to(LIMIT - 1)
     expect(ground.outside.open).toHaveLength(1)
@@ -346,7 +346,7 @@ describe('a store that responds', () => {
 
 // Holds STILL-1
 describe('StallDetector', () => {
-  it('discounts nothing twice', () => {
+  it('discounts each period once', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 9000)
     expect(stall.since).toBe(1000)
@@ -365,7 +365,7 @@ describe('StallDetector', () => {
     expect(stall.since).toBeUndefined()
   })
 
-  it('takes back what could not be stored', () => {
+  it('undoes what could not be stored', () => {
     const stall = new StallDetector(0)
     stall.responded(1000, 9000)
     stall.counted(9000)

@@ -1,11 +1,11 @@
-/** Tests what waits for a task when its process dies, and states too large for one document. */
+/** Tests the queue of a task across a crash, and states too large for one document. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type Rule } from '../../../../src/index.ts'
 import { STATES } from '../../../../src/services/rules/durable/records.ts'
 import { STATE_PARTS } from '../../../../src/services/rules/durable/stored-states.ts'
 import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 
-/** Creates a sensor that answers when the test says so, and an actuator that records its inputs. */
+/** Creates a sensor that answers when the test lets it, and an actuator that records its inputs. */
 function slow(): { plugs: Plug[]; open: (() => void)[]; seen: number[] } {
   const open: (() => void)[] = []
   const seen: number[] = []
@@ -45,7 +45,7 @@ async function answerAll(life: Life, open: (() => void)[]): Promise<void> {
   }
 }
 
-describe('messages that wait when the process dies', () => {
+describe('messages in the queue at a crash', () => {
   it.each([
     ['are in the log, when no state was stored', undefined],
     ['are in the log, when states were stored meanwhile', 10],
@@ -85,8 +85,8 @@ describe('messages that wait when the process dies', () => {
   })
 })
 
-describe('too many messages that wait in all tasks', () => {
-  it('have posts rejected, until the tasks have caught up', async () => {
+describe('too many waiting messages in all tasks', () => {
+  it('cause posts to be rejected until the tasks have caught up', async () => {
     const { plugs, open, seen } = slow()
     const life = new Ground().open({ plugs, maxWaitingMessages: 3 })
     await life.begin(runnableOf('t', SLOW))
@@ -117,8 +117,8 @@ const HOARD = definePlug({
 })
 const HOARDING: Rule = { sensors: [{ label: 's', name: 'hoard', resource: 'r' }] }
 
-describe('a state that is too large for one document', () => {
-  it('is stored in parts, survives the process, and shrinks again', async () => {
+describe('a state that exceeds the size of a document', () => {
+  it('is stored in parts, survives a crash, and shrinks again', async () => {
     const ground = new Ground()
     const task = runnableOf('t', HOARDING)
     const first = ground.open({ plugs: [HOARD], checkpointMs: 10 })
@@ -146,7 +146,7 @@ describe('a state that is too large for one document', () => {
     await second.close()
   })
 
-  it('leaves nothing behind when its task is forgotten', async () => {
+  it('leaves nothing when its task is deleted', async () => {
     const ground = new Ground()
     const life = ground.open({ plugs: [HOARD], checkpointMs: 10 })
     await life.begin(runnableOf('t', HOARDING))

@@ -65,7 +65,7 @@ describe('a fix', () => {
     ['of a version', ofRule, misspelt('"version":"1.0.0"', '"version":"1.5.0"')],
     ['of a number in quotes', ofRule, misspelt('"invocationPolicy":60', '"invocationPolicy":"60"')],
     ['of a boolean in quotes', ofRule, misspelt('"label":"heat"', '"dataTrigger":"true","label":"heat"')],
-    ['of a number in place of a text', ofRule, misspelt('"name":"boiler"', '"name":7')],
+    ['of a number where text is required', ofRule, misspelt('"name":"boiler"', '"name":7')],
     ['of a property that becomes text', ofRule, misspelt('"dataName":"temperature"', '"dataName":5')],
     ['of an empty state', ofRule, misspelt('"stateTo":"Above"', '"stateTo":""')],
     ['of a star as a state', ofRule, misspelt('"statesTrigger":["TRUE"]', '"statesTrigger":["*"]')],
@@ -120,13 +120,13 @@ describe('a fix', () => {
 
   it.each([
     ['a value that nothing is like', { type: 'a', order: 'sideways' }],
-    ['a name whose place is too long to name', { type: 'a', ['x'.repeat(101)]: 1 }],
+    ['a name with an excessively long path', { type: 'a', ['x'.repeat(101)]: 1 }],
     ['a wrong type', { type: 1 }],
   ])('does not exist for %s', (_what, document) => {
     expect(ofBody(document).flatMap(({ fix = [] }) => fix)).toEqual([])
   })
 
-  it('goes with its issue to another place', () => {
+  it('moves with its issue to another path', () => {
     const issue: Issue = { type: 'FIELD', severity: 'ERROR', path: '/a', message: 'is unknown' }
     const moved = movedTo({ ...issue, fix: [renaming('b/c')('/a'), removing('/a')] }, '/graph/x/a')
     expect([moved.path, moved.fix]).toEqual([

@@ -13,19 +13,19 @@ it.each<[string, number | undefined]>([
   ['whose length was said', 6],
   ['whose length was not said', undefined],
   ['that is shorter than it said', 9],
-])('a body %s comes whole', async (_, length) => {
+])('a body %s is read whole', async (_, length) => {
   expect((await bodyBytes(pieces('ab', '', 'cdef'), 10, length)).toString()).toBe('abcdef')
 })
 
 it.each<[string, number, number | undefined]>([
-  ['says so', 5, 6],
-  ['does not say so', 5, undefined],
-  ['says less than comes', 10, 3],
-])('a body that is too large and %s is refused', async (_, limit, length) => {
+  ['declares its size', 5, 6],
+  ['does not declare its size', 5, undefined],
+  ['declares less than its size', 10, 3],
+])('a body that is too large and %s is rejected', async (_, limit, length) => {
   await expect(bodyBytes(pieces('ab', 'cdef'), limit, length)).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' })
 })
 
-it('leaves the loop to others between parts of what is large', async () => {
+it('yields to the event loop between parts of a large body', async () => {
   const bytes = new Uint8Array(2_000_000).fill(7)
   let turns = 0
   const turn = (): void => {

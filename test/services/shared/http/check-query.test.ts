@@ -56,7 +56,7 @@ async function ask(method: Method, url: string, prefer?: string): Promise<readon
 describe('a parameter that the route does not read', () => {
   const unknown = 'the query: /untl <- is not a parameter of this request (write one of from, id)'
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is refused for %s, before anything is done', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is rejected for %s, before anything is done', async (method) => {
     expect(await ask(method, '/named?from=1&untl=2d')).toEqual([400, unknown, undefined])
   })
 
@@ -68,43 +68,43 @@ describe('a parameter that the route does not read', () => {
     expect(await ask('GET', '/named?untl=2d&lmit=3')).toEqual([200, 'handled', both])
   })
 
-  it('cannot break out of the warning', async () => {
+  it('cannot inject headers by the warning', async () => {
     const [, , warning] = await ask('GET', `/named?${encodeURIComponent('a"\r\nx: é')}=1`)
     expect(warning).toBe('299 - "a%22%0D%0Ax:%20%C3%A9 is not a parameter of this request and was ignored"')
     expect((await ask('GET', '/named?%ed%a0%80=1'))[0]).toBe(200)
   })
 
   it.each(['handling=strict', 'respond-async, Handling = "strict"; x=1', 'handling=strict,wait=5'])(
-    'is refused for a read that says Prefer: %s',
+    'is rejected for a read with Prefer: %s',
     async (prefer) => {
       expect(await ask('GET', '/named?untl=2d', prefer)).toEqual([400, unknown, undefined])
       expect((await ask('GET', '/named?from=2d', prefer))[0]).toBe(200)
     },
   )
 
-  it.each(['handling=lenient', 'nothandling=strict', 'handling=stricter'])('is not for Prefer: %s', async (prefer) => {
+  it.each(['handling=lenient', 'nothandling=strict', 'handling=stricter'])('is accepted with Prefer: %s', async (prefer) => {
     expect((await ask('GET', '/named?untl=2d', prefer))[0]).toBe(200)
   })
 
-  it('is each, where a route has no parameters', async () => {
+  it('is any parameter, where a route has none', async () => {
     expect((await ask('POST', '/none?toString=1'))[1]).toBe(
       'the query: /toString <- is not a parameter of this request (it has no parameters)',
     )
     expect((await ask('POST', '/none'))[0]).toBe(200)
   })
 
-  it('may be one of a family', async () => {
+  it('can be one of a family', async () => {
     expect(await ask('POST', '/tagged?tags.a=1&tags.a=2&tags.b=3')).toEqual([200, 'handled', undefined])
     expect((await ask('POST', '/tagged?tag.a=1'))[0]).toBe(400)
   })
 })
 
 describe('a parameter that occurs twice', () => {
-  it.each(['GET', 'POST'] as const)('is refused for %s', async (method) => {
+  it.each(['GET', 'POST'] as const)('is rejected for %s', async (method) => {
     expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- was sent 2 times (send it once)')
   })
 
-  it('may be a list', async () => {
+  it('can be a list', async () => {
     expect(await ask('GET', '/named?id=1&id=2')).toEqual([200, 'handled', undefined])
   })
 

@@ -24,22 +24,22 @@ describe('a write', () => {
     ['another port', { origin: 'http://iot.example:81' }, 'http://iot.example:81'],
     ['a sandboxed page', { origin: 'null' }, 'null'],
     ['a sandboxed page of this origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 'null'],
-    ['what is no origin', { origin: 'x' }, 'x'],
+    ['a malformed origin', { origin: 'x' }, 'x'],
     ['another site that claims nothing of it', { origin: evil, 'sec-fetch-site': 'none' }, evil],
-  ])('of %s: %j', (_, headers, page) => {
+  ])('by %s is attributed to the page %j', (_, headers, page) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'COPY']) expect(pageOf(method, headers)).toBe(page)
     expect(pageOf('GET', { ...headers, upgrade: 'websocket' }), 'a socket').toBe(page)
     for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(pageOf(method, headers), method).toBeUndefined()
   })
 
-  it('of a page at the address that clients have of the host is of this origin', () => {
+  it('of a page at the external address of the host is same-origin', () => {
     const url = 'https://public.example/iot'
     expect(pageOf('POST', { origin: 'https://public.example' }, url)).toBeUndefined()
     expect(pageOf('POST', { origin: 'https://public.example:444' }, url)).toBe('https://public.example:444')
   })
 })
 
-it('a browser attaches pairs, and no tokens', () => {
+it('a browser attaches basic credentials, and not tokens', () => {
   expect(mayBeAttached('basic eDp5')).toBe(true)
   for (const other of ['Bearer x', 'hmac-sha256 x', undefined]) expect(mayBeAttached(other)).toBe(false)
 })

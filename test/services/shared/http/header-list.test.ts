@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { headerOfList, listOfHeader } from '../../../../src/services/shared/http/header-list.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
-it('is ASCII of one line that returns the list', () => {
+it('is ASCII on one line, and decodes to the list', () => {
   const item = fc.record({ message: fc.string({ unit: 'grapheme', maxLength: 20 }), level: fc.constant('info') })
   fc.assert(
     fc.property(fc.array(item, { maxLength: 8 }), (list) => {
@@ -16,7 +16,7 @@ it('is ASCII of one line that returns the list', () => {
   )
 })
 
-it('leaves out what is more than a header holds', () => {
+it('omits entries beyond the size of a header', () => {
   const list = Array.from({ length: 100 }, (_, i) => ({ i, text: 'é'.repeat(40) }))
   const header = headerOfList(list) ?? ''
   expect(header.length).toBeLessThanOrEqual(4_000)

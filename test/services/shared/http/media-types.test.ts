@@ -11,7 +11,7 @@ it.each([
   expect(pagedTypeOf(accept)).toBe(type)
 })
 
-it('alarms over time are known by theirs', () => {
+it('a timeline of alarms is known by its suffix', () => {
   expect(timelineTypeOf('application/vnd.acme.alarms.timeseries+json')).toBe(
     'application/vnd.acme.alarms.timeseries+json',
   )

@@ -7,7 +7,7 @@ import { FORBIDDEN_KEYS } from '../../../../src/kernel/json.ts'
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
 
 describe('a body', () => {
-  it('without forbidden keys is what JSON says it is', () => {
+  it('without forbidden keys equals its JSON value', () => {
     const law = fc.property(fc.json({ maxDepth: 6 }), (text) => {
       const value: unknown = JSON.parse(text)
       fc.pre(!keysOf(value).some((key) => FORBIDDEN_KEYS.has(key)))
@@ -16,7 +16,7 @@ describe('a body', () => {
     fc.assert(law)
   })
 
-  it('of any text is a value, or refused with a code', () => {
+  it('of any text is a value, or rejected with a code', () => {
     const law = fc.property(fc.string({ unit: fc.constantFrom(...Array.from('[]{}":,\\1ux ')) }), (text) => {
       try {
         parseBody(text)
@@ -27,7 +27,7 @@ describe('a body', () => {
     fc.assert(law)
   })
 
-  it(`may nest ${MAX_JSON_DEPTH} levels, not one more`, () => {
+  it(`may nest ${MAX_JSON_DEPTH} levels, but not one more`, () => {
     expect(() => parseBody(nested(MAX_JSON_DEPTH))).not.toThrow()
     expect(() => parseBody(nested(MAX_JSON_DEPTH + 1))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
@@ -45,7 +45,7 @@ describe('a body', () => {
       )
   })
 
-  it('may speak of prototypes in its values, not in its keys', () => {
+  it('may contain names of prototypes in its values, but not in its keys', () => {
     expect(parseBody('{"a":"__proto__ constructor prototype"}')).toEqual({ a: '__proto__ constructor prototype' })
     expect(() => parseBody('{"a":{"b/c":[{"prototype":1}],"constructor":2}}')).toThrow(
       '/a/constructor <- the key "constructor" is not allowed\n/a/b~1c/0/prototype <- the key "prototype" is not allowed',
@@ -60,7 +60,7 @@ describe('the keys of a body', () => {
     ['{"a":1,"a":1}', [twice('/a')]],
     ['[{"b":{}},{"b":{"c":1,"d":2,"c":3,"c":4}}]', [twice('/1/b/c'), twice('/1/b/c')]],
     [String.raw`{"a" :1,"\u0061":{"x":1,"x":2}}`, [twice('/a'), twice('/a/x')]],
-  ])('stand there once: %s is rejected', (text, lines) => {
+  ])('are unique: %s is rejected', (text, lines) => {
     for (const parse of [parseBody, parseMessages]) {
       expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'VALIDATION', message: lines.join('\n') }))
     }
@@ -71,11 +71,11 @@ describe('the keys of a body', () => {
     '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
     String.raw`{"a":"\"a\":1,\"a\":2","\\":":\\"}`,
     '{"":{"":0},"a:b":":"}',
-  ])('may come again elsewhere, and in texts: %s', (text) => {
+  ])('may repeat in other objects, and in texts: %s', (text) => {
     expect(parseBody(text)).toEqual(JSON.parse(text))
   })
 
-  it('are found in any text in which some stand twice', () => {
+  it('that repeat are found in any text', () => {
     const key = fc.constantFrom('a', 'b', '"', '\\', ':', '{', 'é')
     const { json } = fc.letrec<{ json: string }>((tie) => ({
       json: fc.oneof(

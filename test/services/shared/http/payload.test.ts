@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Payload, parsePayload } from '../../../../src/services/shared/http/payload.ts'
 
 describe('a payload', () => {
-  it('is what JSON says it is', () => {
+  it('equals its JSON value', () => {
     const text = fc
       .json({ maxDepth: 4 })
       .chain((json) => fc.constantFrom(json, `{"9":${json},"a":1}`, JSON.stringify(JSON.parse(json), null, 2)))

@@ -32,20 +32,20 @@ async function whole(body: TextBody<unknown>): Promise<string> {
   return text
 }
 
-describe('a body of texts', () => {
-  it('has every value in its order, after what comes first', async () => {
+describe('a streamed body of texts', () => {
+  it('contains every value in order, after its prefix', async () => {
     const values = Array.from({ length: 100 }, (_, i) => String(i + 1)).join('')
     expect(await whole(bodyOf(counting(100), { first: 'first ' }))).toBe(`first ${values}`)
   })
 
-  it('says that it begins once, before its first value', async () => {
+  it('reports once that it begins, before its first value', async () => {
     const said: string[] = []
     const textOf = (n: number): string => (said.push(String(n)), String(n))
     await whole(bodyOf(counting(3), { textOf, begun: () => void said.push('begun') }))
     expect(said).toEqual(['begun', '1', '2', '3'])
   })
 
-  it('returns a sign of life while nothing comes', async () => {
+  it('sends keep-alive text while no value comes', async () => {
     const gone = new AbortController()
     async function* silent(): AsyncGenerator<number> {
       await once(gone.signal, 'abort')
@@ -58,7 +58,7 @@ describe('a body of texts', () => {
     body.destroy()
   })
 
-  it('asks for no more than its reader takes', async () => {
+  it('requests no more than its reader consumes', async () => {
     let asked = 0
     const textOf = (): string => (asked++, 'x'.repeat(70_000))
     const body = bodyOf(counting(1000), { textOf })
@@ -68,7 +68,7 @@ describe('a body of texts', () => {
     body.destroy()
   })
 
-  it('lets its values go with its reader', async () => {
+  it('closes its source when its reader leaves', async () => {
     const ended = new Promise<void>((resolve) => {
       const body = bodyOf(counting(Number.POSITIVE_INFINITY, resolve))
       body.once('data', () => body.destroy())
@@ -84,7 +84,7 @@ describe('a body of texts', () => {
     await expect(whole(bodyOf(failing()))).rejects.toThrow('over')
   })
 
-  it('takes turns with others: each has its own values whole', async () => {
+  it('interleaves with other bodies: each has its own values whole', async () => {
     const turns = new Yielder(machineTimers)
     const texts = await Promise.all(Array.from({ length: 50 }, () => whole(bodyOf(counting(20), { turns }))))
     expect(new Set(texts).size).toBe(1)

@@ -32,7 +32,7 @@ describe.each(media)('three resources with a sample at each time, over several p
     await storage.close()
   })
 
-  it.each([false, true])('are read each once and in order; descending: %s', async (descending) => {
+  it.each([false, true])('are read once each and in order; descending: %s', async (descending) => {
     const seen: string[] = []
     for await (const { times, values } of new SampleReader(store.series).columns(SPAN, descending)) {
       times.forEach((time, i) => seen.push(`${time} ${RESOURCES[Math.floor(Number(values[i]) / TIMES)]}`))
@@ -43,7 +43,7 @@ describe.each(media)('three resources with a sample at each time, over several p
     expect(seen).toEqual(descending ? ascending.toReversed() : ascending)
   })
 
-  it('are refused above the bound, exactly', async () => {
+  it('are rejected above the limit, exactly', async () => {
     const readAll = async (most: number): Promise<number> => {
       let count = 0
       for await (const { times } of new SampleReader(store.series, { most }).columns(SPAN)) count += times.length
@@ -53,7 +53,7 @@ describe.each(media)('three resources with a sample at each time, over several p
     await expect(readAll(23_999)).rejects.toMatchObject({ code: 'TOO_LARGE' })
   })
 
-  it('come to the same figures, whether storage reckons them or samples are gone through', async () => {
+  it('have the same aggregates, whether storage computes them or samples are read', async () => {
     const { series } = createSeries({ store, now: () => TIMES })
     const body = { metric: 'm', resources: RESOURCES, from: 0, until: TIMES, grouping: '3s' }
     const figures = ['count', 'sum', 'min', 'max', 'first', 'last', 'mean']

@@ -11,7 +11,7 @@ function filled(values: readonly number[]): SortedRuns {
 }
 
 describe('numbers by rank', () => {
-  it('are those of a sorted list', () => {
+  it('equal those of a sorted list', () => {
     const numbers = fc.array(fc.double({ noNaN: true }), { maxLength: 50 })
     fc.assert(
       fc.property(numbers, (values) => {
@@ -27,7 +27,7 @@ describe('numbers by rank', () => {
     ['different', 1e9],
     ['few and repeated', 7],
     ['all the same', 1],
-  ])('are found in many runs, for values that are %s', (_, kinds) => {
+  ])('are found across many runs, for values that are %s', (_, kinds) => {
     const values = Array.from({ length: 45_123 }, (_, i) => Math.floor(randomOf(i) * kinds) - 3)
     const sorted = filled(values)
     const expected = Float64Array.from(values).sort()
@@ -35,7 +35,7 @@ describe('numbers by rank', () => {
     expect(sorted.at(45_123)).toBeNaN()
   })
 
-  it('may go on arriving after one was asked for', () => {
+  it('can be added after a rank was requested', () => {
     const sorted = filled([3, 1])
     expect(sorted.at(0)).toBe(1)
     sorted.add(2)

@@ -38,7 +38,7 @@ export class Outside {
   /** Ids of effects, in the order of the calls */
   readonly calls: string[] = []
   #open: OpenCall[] = []
-  /** Whether `send` answers at the next moment, or when the test says so */
+  /** Whether `send` answers at the next moment, or when the test lets it */
   answersAtOnce = true
 
   readonly plugs: readonly Plug[] = [
@@ -150,13 +150,13 @@ export interface LifeOptions {
   readonly recalling?: (tasks: readonly string[]) => Promise<void>
 }
 
-/** What survives on any medium. */
+/** The parts that survive a crash, on any medium. */
 export interface AnyGround {
   readonly outside: Outside
   open(options?: LifeOptions): Life | Promise<Life>
 }
 
-/** What survives on a medium that opens slowly. */
+/** The parts that survive a crash, on a medium that opens slowly. */
 export class SlowGround implements AnyGround {
   readonly outside = new Outside()
   readonly #open: () => Promise<Storage>
@@ -170,7 +170,7 @@ export class SlowGround implements AnyGround {
   }
 }
 
-/** What survives in memory. */
+/** The parts that survive a crash, in memory. */
 export class Ground implements AnyGround {
   readonly outside = new Outside()
   readonly #disk = new MemoryDisk()

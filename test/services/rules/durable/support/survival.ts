@@ -1,4 +1,4 @@
-/** Tests what every runner must preserve when its process dies, on any medium. */
+/** Tests what every runner must preserve across a crash, on any medium. */
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../../../src/index.ts'
@@ -32,7 +32,7 @@ async function again(ground: AnyGround, before: Life, at = 0): Promise<Life> {
 }
 
 export function survives(newGround: () => AnyGround): void {
-  it('keeps what was acknowledged, though no state was stored', async () => {
+  it('keeps acknowledged input, although no state was stored', async () => {
     const ground = newGround()
     const before = await ground.open({ checkpointMs: 1e9 })
     await before.begin(watch())
@@ -46,7 +46,7 @@ export function survives(newGround: () => AnyGround): void {
     await after.close()
   })
 
-  it('keeps what was acknowledged, when states were stored', async () => {
+  it('keeps acknowledged input after states were stored', async () => {
     const ground = newGround()
     const before = await ground.open({ checkpointMs: 10 })
     await before.begin(watch())
@@ -61,7 +61,7 @@ export function survives(newGround: () => AnyGround): void {
     await after.close()
   })
 
-  it('takes up portions in their order, though nobody waits for one before the next', async () => {
+  it('resumes portions in order, also when they are requested concurrently', async () => {
     const ground = newGround()
     const before = await ground.open({ checkpointMs: 1e9 })
     const names = ['a', 'b', 'c', 'd', 'e']
@@ -100,7 +100,7 @@ export function survives(newGround: () => AnyGround): void {
     await life.close()
   })
 
-  it('keeps messages, the writes that came with them, and where they came from', async () => {
+  it('keeps messages, their writes, and their origin', async () => {
     const ground = newGround()
     const before = await ground.open({ checkpointMs: 1e9 })
     await before.begin(watch())
@@ -121,7 +121,7 @@ export function survives(newGround: () => AnyGround): void {
     await after.close()
   })
 
-  it('makes a call that was in progress again, under its id, and tries one that failed at its time', async () => {
+  it('repeats a call that was in progress, under its id, and retries a failed one on time', async () => {
     const ground = newGround()
     ground.outside.answersAtOnce = false
     const before = await ground.open()

@@ -21,7 +21,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found
 }
 
-describe('server-sent events are read as the standard says', () => {
+describe('server-sent events are parsed by the standard', () => {
   it.each<[string, string, readonly object[]]>([
     ['fields with a space after the colon', 'id: 1\nevent: e\ndata: x\n\n', [{ id: '1', event: 'e', data: 'x' }]],
     ['fields without one', 'id:1\nevent:e\ndata:x\n\n', [{ id: '1', event: 'e', data: 'x' }]],
@@ -52,7 +52,7 @@ describe('server-sent events are read as the standard says', () => {
         { id: '', data: 'y' },
       ],
     ],
-    ['comments and fields that nobody knows', ': hello\nretry: 5\nfoo: bar\n data: z\ndata: x\n\n', [{ data: 'x' }]],
+    ['comments and unknown fields', ': hello\nretry: 5\nfoo: bar\n data: z\ndata: x\n\n', [{ data: 'x' }]],
     ['a colon in the data', 'data: a: b\n\n', [{ data: 'a: b' }]],
     ['a mark of the byte order', '\ufeffdata: ä\n\n', [{ data: 'ä' }]],
     ['an event that does not end', 'data: x\n\ndata: y\n', [{ data: 'x' }]],
@@ -60,12 +60,12 @@ describe('server-sent events are read as the standard says', () => {
     for (const size of [1_000, 1, 2, 3]) expect(await all(textEvents(answerOf(text, size)))).toEqual(events)
   })
 
-  it('and their data as JSON, where there is some', async () => {
+  it('data of server-sent events are parsed as JSON', async () => {
     expect(await all(serverEvents(answerOf('data: {"a":\ndata: 1}\n\ndata:\n\n')))).toEqual([{ data: { a: 1 } }])
   })
 })
 
-it('lines of JSON may end with CR LF, and the last one with nothing', async () => {
+it('lines of JSON may end with CR LF, and the last one without a line end', async () => {
   for (const size of [1_000, 1])
     expect(await all(jsonLines(answerOf('1\r\n\n{"a":2}\n3', size)))).toEqual([1, { a: 2 }, 3])
 })

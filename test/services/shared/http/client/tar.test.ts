@@ -15,12 +15,12 @@ describe('a tar of the client', () => {
     ['a path in folders', { 'lib/deep/a.js': 'export {}' }],
     ['a long path', { [`${'folder/'.repeat(20)}${'n'.repeat(90)}.js`]: 'long' }],
     ['letters beyond ASCII', { 'maß/größe.txt': 'Ü' }],
-  ])('holds %s', async (_, files) => {
+  ])('contains %s', async (_, files) => {
     const bytes = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text, 'latin1')]))
     expect(await unpacked(bytes)).toEqual(Object.entries(files))
   })
 
-  it('is refused for a path that it cannot hold', () => {
+  it('is rejected for a path that it cannot contain', () => {
     expect(() => tarOf(new Map([['n'.repeat(101), new Uint8Array()]]))).toThrow(/too long for a path in an archive/)
   })
 })
