@@ -27,6 +27,7 @@ const ENTRIES = {
   testing: 'src/testing/index.ts',
   bench: 'src/bench/index.ts',
   host: 'src/host/index.ts',
+  kafka: 'src/kafka/index.ts',
   cli: 'src/cli/main.ts',
   'state-writer': 'src/storage/sqlite/state-writer.ts',
   'series-writer': 'src/storage/sqlite/series-writer.ts',

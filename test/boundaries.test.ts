@@ -29,7 +29,6 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/auth/': 'secrets and salts, which nobody may foresee',
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
   'src/host/causation-header.ts': 'the name of a header, which nobody may foresee',
-  'src/host/cluster/frames/frame-keys.ts': 'numbers of which keys are made, which nobody may foresee',
   'src/host/wiring/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
   'src/host/wiring/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
   'src/host/load-plugs.ts': 'the clock of plugs in commands of a person at a terminal',

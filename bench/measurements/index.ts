@@ -2,11 +2,13 @@
 import type { Measurement } from '../measurement.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
-import { spread, takeover } from './cluster.ts'
+import { takeover } from './cluster.ts'
 import { console } from './console.ts'
 import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
-import { access, alarms, functions, registry, rehearsal, resources } from './services.ts'
+import { kafka } from './kafka.ts'
+import { connectors } from './connectors.ts'
+import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -23,8 +25,11 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     rehearsal,
+    rules,
+    connectors,
+    rollouts,
     console,
-    spread,
+  kafka,
     takeover,
     hostCreate,
     hostList,

@@ -5,6 +5,8 @@ import type { AccessSubject } from '../samples/access.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
 import type { RehearsalSubject } from '../samples/rehearsal.ts'
+import type { RulesSubject } from '../samples/rules.ts'
+import type { RolloutSubject } from '../samples/rollouts.ts'
 
 const CALLS = [
   ['per second', middle(({ perSecond }: CallsSample) => perSecond, rate)],
@@ -101,13 +103,41 @@ export const rehearsal = measurement('rehearsal', {
   ],
 })
 
+const ROLLOUTS: Readonly<Record<RolloutSubject, string>> = {
+  alone: 'one task a resource',
+  shadow: 'the same, with a shadow each',
+  second: 'the same, with a second task each',
+}
+
+export const rollouts = measurement('rollouts', {
+  name: 'rollouts',
+  title: 'Roll-outs: CPU time of a message to 1,000 tasks with shadows, without HTTP and disk',
+  lines: (Object.keys(ROLLOUTS) as RolloutSubject[]).map((subject): LinePlan<'rollouts'> => {
+    return { name: subject, title: ROLLOUTS[subject], request: { subject } }
+  }),
+  maxRounds: 5,
+  cost: ({ us }) => us,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['us', middle(({ us }) => us)],
+    [
+      'times a task alone',
+      ({ samples }, all) => {
+        const base = all.find((line) => line.name === 'alone')
+        return digits(median(samples.flatMap(({ us }, round) => us / (base?.samples[round]?.us ?? NaN))))
+      },
+    ],
+  ],
+})
+
 const ACCESS: Readonly<Record<AccessSubject, string>> = {
-  posts: 'post over HTTP, with its client',
-  'posts-tls': 'post over HTTPS, with its client',
+  posts: 'post over HTTP',
+  'posts-tls': 'post over HTTPS',
   scope: 'check of a scope',
   session: 'check of a session that is not remembered',
   token: 'check of a token that is not remembered',
-  write: 'change of a resource over HTTP on SQLite, with its client',
+  write: 'change of a resource over HTTP on SQLite',
   audited: 'the same, audited',
 }
 /** Lines by the line that they are compared with */
@@ -154,5 +184,27 @@ export const registry = measurement('registry', {
       ),
     ],
     ["ms of the host's CPU each", middle(({ cpu }) => cpu)],
+  ],
+})
+
+const RULES: Readonly<Record<RulesSubject, string>> = {
+  push: 'push to an empty host',
+  again: 'push without changes',
+  pull: 'pull into an empty folder',
+}
+
+export const rules = measurement('rules', {
+  name: 'rules',
+  title: 'Rules as files: 10,000 documents and a host on SQLite, by the clock',
+  lines: (Object.keys(RULES) as RulesSubject[]).map((subject): LinePlan<'rules'> => {
+    return { name: subject, title: RULES[subject], request: { subject, documents: 10_000 } }
+  }),
+  maxRounds: 2,
+  cost: ({ ms }) => ms * 1_000,
+  costUnit: 'us each',
+  what: 'what',
+  columns: [
+    ['s', middle(({ ms }) => ms / 1_000)],
+    ["ms of the host's CPU", middle(({ cpu }) => cpu)],
   ],
 })

@@ -1,8 +1,7 @@
 /** Sample of what access costs: TLS for posts, checks of scopes, sessions and tokens, and the audit of a write. */
 import { once } from 'node:events'
-import { Agent as PlainAgent, type IncomingMessage, request as plain } from 'node:http'
-import { Agent as TlsAgent, request as secure } from 'node:https'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { ApiKeys, KEY_RECORDS } from '../../src/host/auth/api-keys.ts'
 import { KeyChanges } from '../../src/host/auth/key-changes.ts'
 import { LINKS, Sessions, SESSIONS } from '../../src/host/auth/sessions.ts'
@@ -12,13 +11,14 @@ import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { ALL_RIGHTS, requireScope, type Rights } from '../../src/kernel/rights.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
+import type { ClientOrder } from './access-client.ts'
 import { withFolder } from './host/folder.ts'
 import { cpuMs } from './spent.ts'
 
 export type AccessSubject = 'posts' | 'posts-tls' | 'scope' | 'session' | 'token' | 'write' | 'audited'
 
 export interface AccessSample {
-  /** CPU time of the thread, microseconds; for requests with that of the client, which shares it */
+  /** CPU time of the thread, microseconds */
   readonly us: number
 }
 
@@ -73,23 +73,21 @@ const REQUESTS = 3_000
 const TLS = join(import.meta.dirname, '../../fixtures/tls')
 const FILES = { tlsCert: join(TLS, 'server.pem'), tlsKey: join(TLS, 'server.key') }
 
-/** Sends requests one after the other over one connection. */
+/** Measures the host alone: its client runs in another thread. */
 async function requests(given: Given, method: string, path: string): Promise<AccessSample> {
-  const isSecure = given.tlsCert !== undefined
   const base = { port: 0, key: 'k', secret: 's', empty: true, rateLimit: '0', logLevel: 'silent' }
   const host = await startHost(readConfig({ ...base, ...given }, {}, [...SERVICES.keys()]), { write: () => undefined })
-  const agent = isSecure
-    ? new TlsAgent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
-    : new PlainAgent({ keepAlive: true, maxSockets: 1 })
-  const headers = { authorization: `Basic ${btoa('k:s')}`, 'content-type': 'application/json' }
-  const sample = await measured(REQUESTS, async (n) => {
-    const sent = (isSecure ? secure : plain)(`${host.url}${path}`, { method, headers, agent })
-    sent.end(JSON.stringify({ temperature: n }))
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-    await once(answer.resume(), 'end')
-    if ((answer.statusCode ?? 500) >= 300) throw new Error(`${method} ${path} was answered ${answer.statusCode}`)
-  })
-  agent.destroy()
+  const workerData: ClientOrder = { url: `${host.url}${path}`, method, authorization: `Basic ${btoa('k:s')}` }
+  const client = new Worker(new URL('access-client.ts', import.meta.url), { workerData })
+  const send = async (count: number): Promise<void> => {
+    client.postMessage(count)
+    await once(client, 'message')
+  }
+  await send(REQUESTS / 10)
+  const before = cpuMs()
+  await send(REQUESTS)
+  const us = ((cpuMs() - before) * 1_000) / REQUESTS
+  await client.terminate()
   await host.stop()
-  return sample
+  return { us }
 }

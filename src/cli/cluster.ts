@@ -1,17 +1,11 @@
-/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: shows or changes hosts that share a database. */
+/** `reflexarc cluster [drain <host>]`: shows or changes hosts that share a database. */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import { type ClusterView, type HostView, orderDrain, viewCluster } from '#cluster'
 import { AppError } from '#kernel'
 import { openMemoryBlobs, type Storage } from '#storage'
 import { type Environment, OPTIONS, storeOf } from '#host/spi'
-import {
-  type ClusterPartitions,
-  HOST_TENANT,
-  type RaisedPartitions,
-  raisePartitions,
-  viewPartitions,
-} from '#host/running'
+import { type ClusterTenants, HOST_TENANT, viewTenants } from '#host/running'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -20,14 +14,14 @@ export const define: DefineCommand = (command, start) => {
     one
       .option('--store <address>', 'PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE)')
       .option('--json', 'print JSON')
-  const run = (flags: ClusterFlags, order?: ClusterOrder) =>
-    start((terminal) => runCluster(order, flags, process.env, terminal))
+  const run = (flags: ClusterFlags, drain?: string) =>
+    start((terminal) => runCluster(drain, flags, process.env, terminal))
   const cluster = withOptions(command)
-    .option('--tenant <name>', 'list only the partitions of this tenant')
+    .option('--tenant <name>', 'list only this tenant')
     .description(
       'Lists the hosts that share a PostgreSQL (serve --cluster) with address, version, slots and last heartbeat, then the\n' +
-        'partitions of tenants: the host of each, how far the stored states of its tasks are behind its messages, and how many\n' +
-        'messages of other partitions it has not processed yet. It reads the database, so it works even if hosts are down.',
+        'tenants: the host of each, and how far the stored states of its tasks are behind its messages. It reads the\n' +
+        'database, so it works even if hosts are down.',
     )
     .helpCommand(false)
     .action((flags: ClusterFlags) => run(flags))
@@ -38,18 +32,7 @@ export const define: DefineCommand = (command, start) => {
     )
     .argument('<host>', 'id or address of the host, as printed by cluster')
     .action((host: string, flags: ClusterFlags, subcommand: Command) =>
-      run({ ...subcommand.parent?.opts(), ...flags }, { drain: host }),
-    )
-  withOptions(cluster.command('partitions'))
-    .summary('divide a tenant into partitions')
-    .description(
-      'Raises the number of partitions of a tenant, each of which runs on one host: 1 to 64, never fewer than before. Its\n' +
-        'tasks pause for a moment. Existing tasks stay in their partition; new tasks are spread.',
-    )
-    .argument('<tenant>', 'name of the tenant')
-    .argument('<count>', 'new number of partitions')
-    .action((tenant: string, count: string, flags: ClusterFlags, subcommand: Command) =>
-      run({ ...subcommand.parent?.opts(), ...flags }, { tenant, partitions: count }),
+      run({ ...subcommand.parent?.opts(), ...flags }, host),
     )
   cluster.addHelpText('after', '\nExample:\n  reflexarc cluster --store postgresql://reflexarc@db.local/reflexarc')
 }
@@ -60,13 +43,11 @@ export interface ClusterFlags {
   tenant?: string
 }
 
-type WholeView = ClusterView & ClusterPartitions
+type WholeView = ClusterView & ClusterTenants
 
-export type ClusterOrder = { readonly drain: string } | { readonly tenant: string; readonly partitions: string }
-
-/** Throws `USAGE`, `NOT_FOUND` or `STORE`; for partitions also `WRONG_STATUS` and `CONFLICT`. */
+/** `drain`: id or address of a host to drain. Throws `USAGE`, `NOT_FOUND` or `STORE`. */
 export async function runCluster(
-  order: ClusterOrder | undefined,
+  drain: string | undefined,
   { store: url, json = false, tenant }: ClusterFlags,
   env: Environment,
   terminal: Pick<Terminal, 'out'>,
@@ -81,7 +62,7 @@ export async function runCluster(
   const { openPostgres } = await import('#storage/postgres')
   const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
   try {
-    const view = await carriedOut(order, storage, tenant)
+    const view = await carriedOut(drain, storage, tenant)
     terminal.out(`${json ? JSON.stringify(view) : textOf(view)}\n`)
     return 0
   } finally {
@@ -90,26 +71,19 @@ export async function runCluster(
 }
 
 async function carriedOut(
-  order: ClusterOrder | undefined,
+  drain: string | undefined,
   storage: Storage,
   tenant: string | undefined,
-): Promise<WholeView | HostView | RaisedPartitions> {
+): Promise<WholeView | HostView> {
   const store = storage.tenant(HOST_TENANT)
-  if (order === undefined) {
-    const view = await viewCluster(store)
-    return { ...view, ...(await viewPartitions(storage, view, tenant)) }
-  }
-  if ('drain' in order) return orderDrain(store, order.drain)
-  return raisePartitions(storage, order.tenant, Number(order.partitions))
+  if (drain !== undefined) return orderDrain(store, drain)
+  const view = await viewCluster(store)
+  return { ...view, ...(await viewTenants(storage, view, tenant)) }
 }
 
-function textOf(view: WholeView | HostView | RaisedPartitions): string {
+function textOf(view: WholeView | HostView): string {
   if ('hosts' in view) return [...hostLines(view), ...tenantLines(view)].join('\n')
-  if ('url' in view) return `${view.url} hands over its tenants; "reflexarc cluster" shows the progress`
-  const { tenant, before, count } = view
-  return before === count
-    ? `${tenant} already has ${count} partitions`
-    : `${tenant} now has ${count} partitions instead of ${before}; new tasks are spread over them`
+  return `${view.url} hands over its tenants; "reflexarc cluster" shows the progress`
 }
 
 function hostLines({ hosts, free }: ClusterView): readonly string[] {
@@ -127,21 +101,17 @@ function hostLines({ hosts, free }: ClusterView): readonly string[] {
   return [...table, ...(free === 0 ? [] : [`${free} slots without a host`])]
 }
 
-function tenantLines({ tenants, moreTenants }: ClusterPartitions): readonly string[] {
+function tenantLines({ tenants, moreTenants }: ClusterTenants): readonly string[] {
   if (tenants.length === 0) return []
-  const rows = tenants.flatMap(({ tenant, partitions }) =>
-    partitions.map(({ number, host, behind, handed }) => [
-      tenant,
-      String(number),
-      host ?? 'none',
-      String(behind.messages),
-      secondsOf(behind.ms),
-      String(handed),
-    ]),
-  )
-  const head = ['tenant', 'partition', 'host', 'behind', 'for', 'handed']
+  const rows = tenants.map(({ tenant, host, behind }) => [
+    tenant,
+    host ?? 'none',
+    String(behind.messages),
+    secondsOf(behind.ms),
+  ])
+  const head = ['tenant', 'host', 'behind', 'for']
   const more = `${moreTenants} more tenants; --tenant NAME shows one of them`
-  return ['', ...tableLines([head, ...rows], new Set([1, 3, 4, 5])), ...(moreTenants === 0 ? [] : [more])]
+  return ['', ...tableLines([head, ...rows], new Set([2, 3])), ...(moreTenants === 0 ? [] : [more])]
 }
 
 function secondsOf(ms: number): string {

@@ -29,6 +29,12 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
     ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    ['mcp [options]', 'serve the tools of a host to an assistant', () => import('./mcp.ts')],
+    [
+      'rollout',
+      'try a version of a template beside the live one, promote it, roll it back',
+      () => import('./rollout.ts'),
+    ],
     ['bench [options] <rule>', 'measure the speed of a rule over a recording', () => import('./bench.ts')],
     [
       'next [options] <expression...>',
@@ -48,12 +54,11 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
     ['token [options]', 'print a bearer token for a host', () => import('./token.ts')],
     ['keys', 'list, add, rotate and remove the API keys of a host', () => import('./keys.ts')],
     ['login [options]', 'print a link that logs in a browser', () => import('./login.ts')],
-    [
-      'cluster [options]',
-      'list the hosts of a cluster, drain a host, or partition a tenant',
-      () => import('./cluster.ts'),
-    ],
+    ['cluster [options]', 'list the hosts and tenants of a cluster, or drain a host', () => import('./cluster.ts')],
+    ['worker [options]', 'run rules in a consumer group of Kafka', () => import('./worker.ts')],
     ['clock [options]', 'set the time of a host to the clock of its machine', () => import('./clock.ts')],
+    ['backup [options] <folder>', 'back up the data folder of a running host', () => import('./backup.ts')],
+    ['restore [options] <folder>', 'restore a backup into a new data folder', () => import('./restore.ts')],
     ['doctor [options]', 'list damage in a data folder, and repair it', () => import('./doctor.ts')],
   ]
 

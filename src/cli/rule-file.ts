@@ -1,7 +1,7 @@
 /** Reads and checks rule and template files. */
 import { type PlugRegistry, type Rule, type Template, validateRule, validateTemplate } from '#core'
-import type { CheckOptions } from '#core/spi'
-import { AppError, describeIssue, isPlainObject, type Issue } from '#kernel'
+import { type CheckOptions, isTemplateDocument } from '#core/spi'
+import { AppError, describeIssue, type Issue } from '#kernel'
 import { excerptOf, findJsonProblem } from '#formats/recording'
 import { counted } from './numbers.ts'
 import { textAt } from './recording/source.ts'
@@ -32,7 +32,7 @@ export async function readRuleFile(path: string, plugs: PlugRegistry, options: C
   } catch {
     return notJson(file, text)
   }
-  if (isTemplate(document)) {
+  if (isTemplateDocument(document)) {
     const { template, issues } = validateTemplate(document, plugs, options)
     return { file, rule: template, issues }
   }
@@ -73,11 +73,6 @@ export function verdict({ file, rule, issues }: RuleFile): string {
     counted(actuators.length, 'actuator'),
   ]
   return `${file}: ok${lines} (${parts.join(', ')})`
-}
-
-function isTemplate(document: unknown): boolean {
-  if (!isPlainObject(document) || Object.hasOwn(document, 'task')) return false
-  return ['name', 'variables', 'taskDefaults'].some((key) => Object.hasOwn(document, key))
 }
 
 function notJson(file: string, text: string): RuleFile {

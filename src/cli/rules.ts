@@ -32,6 +32,8 @@ export const define: DefineCommand = (command, start) => {
     .option('--dry-run', 'print what would change, and which state running tasks would lose')
     .option('--prune', 'also delete what the host has and the folder lacks')
     .option('--force', 'overwrite what was changed on the host')
+    .option('--draft', 'store changed templates as drafts, and push nothing else')
+    .option('--note <text>', 'with --draft: why the versions are made')
   define('diff', 'print how files and host differ; ends with 2 if they do')
   rules.addHelpText('after', '\nExample:\n  reflexarc rules pull ./rules --url http://127.0.0.1:8080')
 }
@@ -43,9 +45,11 @@ export interface RulesFlags extends ConnectFlags {
   force?: boolean
   dryRun?: boolean
   prune?: boolean
+  draft?: boolean
+  note?: string
 }
 
-type Outcome = 'created' | 'changed' | 'deleted' | 'conflict' | 'only on the host' | 'failed'
+type Outcome = 'created' | 'changed' | 'draft' | 'deleted' | 'conflict' | 'only on the host' | 'failed'
 
 interface Line {
   readonly document: string
@@ -53,11 +57,14 @@ interface Line {
   readonly changes?: readonly Difference[]
   readonly lost?: readonly { readonly node: string; readonly what: readonly string[] }[]
   readonly error?: string
+  /** of a draft */
+  readonly version?: number
 }
 
 const SIGNS: Readonly<Record<Outcome, string>> = {
   created: '+',
   changed: '~',
+  draft: '*',
   deleted: '-',
   conflict: '!',
   'only on the host': '?',
@@ -141,11 +148,12 @@ async function push(
   client: Client,
   pulled: Pulled,
   differing: readonly Entry[],
-  { dryRun = false, prune = false, force = false }: RulesFlags,
+  { dryRun = false, prune = false, force = false, draft = false, note }: RulesFlags,
 ): Promise<readonly Line[]> {
   const lines: Line[] = []
   const wanted: Entry[] = []
   for (const entry of differing) {
+    if (draft && (entry.kind.draft === undefined || entry.file === undefined)) continue
     const document = nameOf(entry.kind, entry.id)
     const isNew = entry.host === undefined && !pulled.has(document)
     const isExtra = entry.file === undefined
@@ -158,9 +166,11 @@ async function push(
   if (lines.some(({ outcome }) => outcome === 'conflict')) return lines
   const saved = wanted.filter(({ file }) => file !== undefined)
   const removed = wanted.filter(({ file }) => file === undefined).toReversed()
-  const carryOut = (entry: Entry): Promise<Line> => (dryRun ? lookAhead(client, entry) : change(client, entry))
+  const carryOut = (entry: Entry): Promise<Line> =>
+    dryRun ? lookAhead(client, entry) : draft ? propose(client, entry, note) : change(client, entry)
   const changed = [...(await inOrder(saved, carryOut)), ...(await inOrder(removed, carryOut))]
-  if (!dryRun) await rememberPushed(client, pulled, wanted, changed)
+  // a draft leaves the host as it was
+  if (!dryRun && !draft) await rememberPushed(client, pulled, wanted, changed)
   return [...lines, ...changed]
 }
 
@@ -206,6 +216,18 @@ async function change(client: Client, entry: Entry): Promise<Line> {
     await (host === undefined ? kind.create(client, file.document) : kind.replace(client, id, file.document))
     return { document, outcome: host === undefined ? 'created' : 'changed' }
   } catch (error) {
+    // the host changed after the documents were compared
+    if (error instanceof AppError && error.code === 'PRECONDITION') return { document, outcome: 'conflict' }
+    return failure(document, error)
+  }
+}
+
+async function propose(client: Client, { kind, id, file, host }: Entry, note: string | undefined): Promise<Line> {
+  const document = nameOf(kind, id)
+  try {
+    const version = await kind.draft?.(client, host === undefined ? undefined : id, file?.document ?? {}, note)
+    return { document, outcome: 'draft', ...(version !== undefined && { version }) }
+  } catch (error) {
     return failure(document, error)
   }
 }
@@ -226,7 +248,9 @@ async function rememberPushed(
   entries: readonly Entry[],
   lines: readonly Line[],
 ): Promise<void> {
-  const failed = new Set(lines.flatMap(({ outcome, document }) => (outcome === 'failed' ? [document] : [])))
+  const failed = new Set(
+    lines.flatMap(({ outcome, document }) => (outcome === 'failed' || outcome === 'conflict' ? [document] : [])),
+  )
   const done = entries.filter(({ kind, id }) => !failed.has(nameOf(kind, id)))
   for (const kind of new Set(done.map((entry) => entry.kind))) {
     const host = new Map((await kind.list(client)).map((document) => [document[kind.key], document]))
@@ -239,8 +263,8 @@ async function rememberPushed(
 }
 
 function textOf(lines: readonly Line[], total: string): string {
-  const text = lines.flatMap(({ document, outcome, changes = [], lost = [], error }) => [
-    `${SIGNS[outcome]} ${visible(document)}${outcome in NOTES ? `: ${NOTES[outcome as keyof typeof NOTES]}` : ''}${error === undefined ? '' : `: ${visible(error)}`}`,
+  const text = lines.flatMap(({ document, outcome, changes = [], lost = [], error, version }) => [
+    `${SIGNS[outcome]} ${visible(document)}${version === undefined ? '' : `: version ${version} is a draft`}${outcome in NOTES ? `: ${NOTES[outcome as keyof typeof NOTES]}` : ''}${error === undefined ? '' : `: ${visible(error)}`}`,
     ...changes.slice(0, MAX_SHOWN).map((one) => `    ${visible(changeText(one))}`),
     ...(changes.length > MAX_SHOWN ? [`    and ${changes.length - MAX_SHOWN} more changes`] : []),
     ...lost.map(({ node, what }) => `    ${visible(node)} loses ${what.join(', ')}`),

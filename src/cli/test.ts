@@ -40,11 +40,22 @@ export interface TestFlags extends ConnectFlags {
 
 const TEST = /\.test\.(?:json|ya?ml)$/
 
-export async function runTests(paths: readonly string[], flags: TestFlags, terminal: Terminal): Promise<0 | 1 | 2> {
+/** `stop` ends watching; default: a signal of the process. */
+export async function runTests(
+  paths: readonly string[],
+  flags: TestFlags,
+  terminal: Terminal,
+  stop?: AbortSignal,
+): Promise<0 | 1 | 2> {
   const places = paths.length > 0 ? paths : ['.']
-  const code = await runOnce(places, flags, terminal)
-  if (flags.watch !== true) return code
-  for await (const _ of changesOf(places, untilSignal())) await runOnce(places, flags, terminal)
+  if (flags.watch !== true) return runOnce(places, flags, terminal)
+  for await (const _ of changesOf(places, stop ?? untilSignal())) {
+    // a file that is being edited may be broken for a while
+    await runOnce(places, flags, terminal).catch((error: unknown) => {
+      if (!(error instanceof AppError)) throw error
+      terminal.err(`error: ${error.message}\n`)
+    })
+  }
   return 0
 }
 
@@ -144,7 +155,7 @@ function indented(line: string): string {
   return ' '.repeat(7 + line.length - text.length) + visible(text)
 }
 
-/** Yields once for each burst of changes in the folders of the tests. */
+/** Yields at once, and then for each burst of changes in the folders of the tests. */
 async function* changesOf(places: readonly string[], signal: AbortSignal): AsyncGenerator<void> {
   let wake: (() => void) | undefined
   let changed = false
@@ -157,12 +168,11 @@ async function* changesOf(places: readonly string[], signal: AbortSignal): Async
   for (const watcher of watchers) watcher.on('error', () => wake?.())
   signal.addEventListener('abort', () => wake?.())
   while (!signal.aborted) {
-    if (!changed) await new Promise<void>((resolve) => (wake = resolve))
-    if (signal.aborted) break
-    // one save of an editor is several events
-    await new Promise((resolve) => setTimeout(resolve, 100))
     changed = false
     yield
+    if (!changed) await new Promise<void>((resolve) => (wake = resolve))
+    // one save of an editor is several events
+    if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 100))
   }
   for (const watcher of watchers) watcher.close()
 }

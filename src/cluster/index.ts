@@ -1,15 +1,4 @@
-/** Places tenants and their partitions on the hosts of a cluster. */
-export { partitionStore } from './partitions/partition-store.ts'
-export {
-  MAX_PARTITIONS,
-  type Partition,
-  partitionName,
-  partitionOf,
-  partitionOfTask,
-  readPartitionName,
-  taskIdIn,
-  taskIdsLike,
-} from './partitions/partition.ts'
+/** Places tenants on the hosts of a cluster. */
 export { checkReplay } from './placement/check-replay.ts'
 export { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './placement/cluster-records.ts'
 export { type ClusterView, type HostView, orderDrain, viewCluster } from './placement/cluster-view.ts'

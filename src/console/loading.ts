@@ -60,7 +60,7 @@ export async function follow(open: (signal: AbortSignal) => Promise<void>, signa
     try {
       await open(signal)
     } catch {
-      // the connection's state says it; the next attempt follows
+      // the state of the connection shows it; the next attempt follows
     }
     if (Date.now() - begun > 5_000) attempt = 0
     if (!signal.aborted) await pause(planAttempt(attempt), signal)

@@ -40,6 +40,36 @@ const SESSION = `${API}/auth/v1/session`
 const CSRF = 'x-reflexarc-csrf'
 const NONE = 'none'
 
+export interface SentWrite {
+  readonly method: string
+  /** below the API */
+  readonly path: string
+  readonly body?: unknown
+}
+
+/** The last accepted change, for a copy of its request. */
+let lastWrite: SentWrite | undefined
+/** Requests that send a body and change nothing */
+const READS =
+  /\/(?:session|simulate|rehearsals|query|variableDeclarations|tasklogs|replay|run|debug)(?:[/?]|$)|dryRun=true/
+
+/** Returns the change that was sent since the last call. */
+export function takeLastWrite(): SentWrite | undefined {
+  const taken = lastWrite
+  lastWrite = undefined
+  return taken
+}
+
+function noteWrite(url: string, { method = 'GET', body }: RequestInit): void {
+  if (method === 'GET' || READS.test(url) || (body !== undefined && typeof body !== 'string')) return
+  const path = url.slice(API.length)
+  try {
+    lastWrite = { method, path, ...(typeof body === 'string' && { body: JSON.parse(body) as unknown }) }
+  } catch {
+    // a body that is not JSON has no command
+  }
+}
+
 /** Sends a request of the session. A 401 ends the session. */
 export const sessionFetch: typeof fetch = async (input, init = {}) => {
   const headers = new Headers(init.headers)
@@ -56,6 +86,7 @@ export const sessionFetch: typeof fetch = async (input, init = {}) => {
     loginNote.value = 'The session has expired. Log in again to continue where you were.'
     session.value = null
   }
+  if (answer.ok) noteWrite(input instanceof Request ? input.url : String(input), init)
   return answer
 }
 

@@ -29,7 +29,7 @@ import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
-import { requireWhole } from './cluster/partition-counts.ts'
+import { requireWhole } from './cluster/require-whole.ts'
 import { makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
@@ -128,7 +128,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const keyPairs = new ApiKeys(records, now, overrides.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const secret = isMember ? await deploymentSecret(own, ownSecret) : ownSecret
-    if (config.store.medium === 'postgres' && !isMember) await requireWhole(own)
+    if (config.store.medium === 'postgres') await requireWhole(own)
     if (isMember) await checkSharedFolder(own, config.blobs ?? config.data)
     // makes tokens from `reflexarc token` valid at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)

@@ -56,7 +56,7 @@ export interface MountOptions {
   open(closing: AbortSignal): Promise<void>
   readonly routing: {
     /** Adds routing after authentication: requests wait until their tenant is open, or are forwarded to its host. */
-    addTo(app: FastifyInstance): void | Promise<void>
+    addTo(app: FastifyInstance): void
   }
   readonly authentication: AuthenticationDependencies
   /** Returns the base of links for requests of this process, unless `--url` sets it. */
@@ -128,7 +128,7 @@ export async function mount(app: FastifyInstance, options: MountOptions): Promis
   authenticate(app, authentication)
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
-  await options.routing.addTo(app)
+  options.routing.addTo(app)
   app.addHook('preHandler', actForCaller)
   if (options.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 

@@ -9,6 +9,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   bucket: 'alias or name of a bucket',
   cascade: 'what to delete as well: alarms, measurements, tasks, separated by commas',
   customer: 'exact value; repeatable',
+  delivery: 'id of a delivery',
   denormalized: 'default true: with the values of its type',
   dryRun: 'true: reports the effects without applying them',
   failOnWarning: 'true: rejects a rule with warnings',

@@ -16,12 +16,10 @@ export function requirePackages(
 ): void {
   const store = String(given.store ?? env[OPTIONS.store.env] ?? '')
   const mqtt = given.mqtt ?? (env[OPTIONS.mqtt.env] || undefined)
-  const cluster = given.cluster ?? (env[OPTIONS.cluster.env] || undefined)
   const needed = [
     ...ALWAYS,
     ...(store.startsWith('postgres') ? ['pg'] : []),
     ...(mqtt === undefined ? [] : ['mqtt-packet']),
-    ...(cluster === undefined ? [] : ['@fastify/reply-from', 'undici']),
   ]
   const missing = needed.filter((name) => !isThere(name, find))
   if (missing.length === 0) return

@@ -3,31 +3,23 @@
  * host for each tenant it owns, protected by a fence.
  */
 import type { FastifyReply } from 'fastify'
-import { partitionStore } from '#cluster'
-import { AppError, type Logger } from '#kernel'
-import type { FollowedPart, FollowedStream } from '#services/broker/contract'
+import type { Logger } from '#kernel'
 import { type FenceHolder, fenceStore, type Storage, type Store, takeFence } from '#storage'
-import { FirstPartition, OF_EACH_PARTITION } from './cluster/first-partition.ts'
-import { fenceOf, readCount } from './cluster/partition-counts.ts'
-import { answerAt, type HostedPartition, type PartitionQuestion } from './cluster/partition-questions.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { TenantFigures } from './tenant-figures.ts'
 import type { Timers } from './timers.ts'
 import { closeAll } from './wiring/make-services.ts'
-import { served, type ServiceRegistry } from './wiring/service-registry.ts'
+import type { ServiceRegistry } from './wiring/service-registry.ts'
 import type { TenantLife } from './wiring/tenant-service.ts'
 
 /** How long requests may continue when their tenant moves to another host, in ms */
 const PATIENCE = 4_000
 
-interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
-  ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
-}
+/** Name of the fence of a tenant in its store */
+const FENCE = 'tenant'
 
-/** Ownership of one partition of a tenant, protected by a fence. */
+/** Ownership of a tenant, protected by a fence. */
 export interface Tenure {
-  readonly number: number
-  readonly others: OtherPartitions
   readonly holder: FenceHolder
   readonly lost: () => void
 }
@@ -53,11 +45,7 @@ export class TenantServices {
   readonly #replies = new Set<FastifyReply>()
   /** Upgraded sockets, which never close by themselves */
   readonly #upgraded = new Set<FastifyReply>()
-  /** All services; those outside the first partition may only check what they see */
-  #made: readonly OpenedService[] = []
   #services: readonly OpenedService[] = []
-  #count = 1
-  #first: FirstPartition | undefined
   #emptied: () => void = () => undefined
   #stopping: string | undefined
 
@@ -80,81 +68,32 @@ export class TenantServices {
     }
   }
 
-  get count(): number {
-    return this.#count
-  }
-
   get stopping(): string | undefined {
     return this.#stopping
   }
 
-  async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
-    const fence = await takeFence(whole, fenceOf(number), holder)
-    // read after taking the fence: the count cannot change while this host holds it
-    this.#count = await readCount(whole)
-    if (number >= this.#count) {
-      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and more are being added`
-      throw new AppError('FENCED', text)
-    }
-    return fenceStore(partitionStore(whole, number), fence, lost)
+  async #fenced(whole: Store, { holder, lost }: Tenure): Promise<Store> {
+    return fenceStore(whole, await takeFence(whole, FENCE, holder), lost)
   }
 
   #make(store: Store): void {
-    const { services, tenant, tenure, figures } = this.#options
+    const { services, tenant, figures } = this.#options
     const { registry } = this
-    const partition = tenure !== undefined && this.#count > 1 ? this.#partitionOf(tenure) : undefined
     const made: OpenedService[] = []
     // assigned first, so that services made before a failure are stopped
-    this.#made = made
+    this.#services = made
     for (const { name, open } of services) {
-      const one = open?.({ tenant, store, services: registry, ...(partition && { partition }) })
+      const one = open?.({ tenant, store, services: registry })
       if (one === undefined) continue
       Object.assign(registry, one.provides)
       const { life } = one
       if (life !== undefined) made.push({ name, ...bound(life) })
     }
     figures.began(registry)
-    const isFirst = (tenure?.number ?? 0) === 0
-    this.#services = isFirst ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
   }
 
   async #start(): Promise<void> {
-    await this.#first?.start()
     for (const service of this.#services) await service.start?.(this.#closing.signal)
-    await this.registry.relay?.start()
-  }
-
-  /** Throws `FENCED` when this partition closes meanwhile; the outcome is then unknown. */
-  async answer(question: PartitionQuestion): Promise<unknown> {
-    const { tenant, tenure } = this.#options
-    try {
-      return await answerAt(this.registry, tenant, question)
-    } catch (error) {
-      if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
-      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} moves to another host`
-      throw new AppError('FENCED', text, { cause: error })
-    }
-  }
-
-  follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return served(this.registry.broker).follow(asked, signal)
-  }
-
-  #partitionOf({ number, others }: Tenure): HostedPartition {
-    const { tenant, logger } = this.#options
-    const ask: HostedPartition['ask'] = (at, question) => others.ask(at, question, this.#closing.signal)
-    if (number > 0) this.#first = new FirstPartition(tenant, (question) => ask(0, question), logger)
-    const first = this.#first
-    return {
-      tenant,
-      number,
-      count: this.#count,
-      ask,
-      follow: (at, asked, signal) => others.follow(at, asked, signal),
-      handed: (at) => others.handed(at),
-      ports: (own) => first?.ports(own) ?? own,
-      first,
-    }
   }
 
   hold(reply: FastifyReply): void {
@@ -209,12 +148,12 @@ export class TenantServices {
   }
 
   async #stop(): Promise<void> {
-    const steps = this.#made.toReversed().map(({ name, stop }) => () => {
+    const steps = this.#services.toReversed().map(({ name, stop }) => () => {
       this.#stopping = name
       return stop?.()
     })
     try {
-      await closeAll([() => this.registry.relay?.stop(), ...steps, () => this.#first?.stop()])
+      await closeAll(steps)
     } finally {
       this.#stopping = undefined
       this.#options.figures.ended(this.registry)

@@ -28,8 +28,7 @@ export const ERRORS = {
   FINAL: { status: 412, meaning: 'the alarm is cleared, and cleared alarms cannot change' },
   FENCED: {
     status: 503,
-    meaning:
-      'another host owns the tenant or partition, or is taking it over; retry after the seconds in the header `Retry-After`',
+    meaning: 'another host owns the tenant, or is taking it over; retry after the seconds in the header `Retry-After`',
   },
   ELSEWHERE: {
     status: 421,
@@ -86,7 +85,7 @@ export const ERRORS = {
   },
   UNSUPPORTED: {
     status: 501,
-    meaning: 'not supported: the framework has no driver, or tenants with several partitions cannot use the feature',
+    meaning: 'not supported: the framework has no driver',
   },
   REMOTE_FAILED: {
     status: 502,

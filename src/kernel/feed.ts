@@ -26,10 +26,6 @@ export interface LogPosition {
   readonly position: number
   /** number of values in the entry up to and including this value */
   readonly count: number
-  /** partition of the log; absent: the first */
-  readonly partition?: number | undefined
-  /** positions in the other partitions, for a feed over several partitions */
-  readonly others?: readonly LogPosition[] | undefined
 }
 
 /** A published value with its number. Numbers rise by one across all topics; the first feed starts at 1. */

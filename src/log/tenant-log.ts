@@ -78,6 +78,7 @@ export class TenantLog {
   #position = 0
   #size = 0
   readonly #counts = new Map<string, number>()
+  readonly #waiting = new Set<() => void>()
   readonly #moments = new Moments()
 
   constructor(store: Store) {
@@ -103,6 +104,12 @@ export class TenantLog {
 
   get size(): number {
     return this.#size
+  }
+
+  /** Calls `wake` once, after the next units are applied. Returns a function that cancels it. */
+  onceGrown(wake: () => void): () => void {
+    this.#waiting.add(wake)
+    return () => void this.#waiting.delete(wake)
   }
 
   /** Time (`at`) of the first input that is not yet applied; time must not pass it. */
@@ -181,6 +188,10 @@ export class TenantLog {
       settle()
     }
     this.#engine?.settled()
+    if (this.#waiting.size === 0) return
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const wake of waiting) wake()
   }
 
   async #apply(unit: Unit, last: number, results: readonly number[], yielder: Yielder): Promise<() => void> {

@@ -1,7 +1,9 @@
 /** Tests `reflexarc test`: examples of rules hold, or the output states what differs and why. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { plain, type Terminal } from '../../src/cli/terminal.ts'
+import { runTests } from '../../src/cli/test.ts'
 import { cli, Workspace } from './run-cli.ts'
 
 const rule = {
@@ -179,5 +181,40 @@ describe('reflexarc test', () => {
     const { code, stdout } = await space.cli(['test', 'bad.test.json'])
     expect(code).toBe(2)
     expect(stdout).toContain('did you mean "stream"?')
+  })
+
+  it('runs again after each change of --watch, also while a file is broken, until it is stopped', async () => {
+    const file = (at: string) => ({
+      rule: 'hot.json',
+      resource: 'b',
+      cases: [{ name: 'one', messages, expect: { firings: [{ node: 'raise', at }, { node: 'clear' }] } }],
+    })
+    using space = new Workspace({ 'hot.json': rule, 'hot.test.json': file('1m') })
+    let said = ''
+    const write = (text: string): void => void (said += text)
+    const terminal: Terminal = {
+      out: write,
+      err: write,
+      paint: plain,
+      outIsTerminal: false,
+      errIsTerminal: false,
+      closed: false,
+      full: false,
+      drained: () => Promise.resolve(),
+    }
+    const stop = new AbortController()
+    const ended = runTests([space.path], { plugs: [], watch: true }, terminal, stop.signal)
+    const path = join(space.path, 'hot.test.json')
+    const next = async (content: string, expected: RegExp): Promise<void> => {
+      said = ''
+      writeFileSync(path, content)
+      await expect.poll(() => said).toMatch(expected)
+    }
+    await expect.poll(() => said).toMatch(/1 example, all hold\n$/)
+    await next(JSON.stringify(file('5m')), /1 example, 1 failed\n$/)
+    await next('{ "rule": ', /^error: .*hot\.test\.json/)
+    await next(JSON.stringify(file('1m')), /1 example, all hold\n$/)
+    stop.abort()
+    expect(await ended).toBe(0)
   })
 })

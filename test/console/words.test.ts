@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { unitsOf } from '../../src/console/words/units.ts'
 import { readRule } from '../../src/console/graph/rule-view.ts'
 import { alarmsAnswer, bySeverity, countBySlot, historyLine, whySentence } from '../../src/console/words/alarms.ts'
-import { curlText } from '../../src/console/words/curl.ts'
+import { codeText, curlText } from '../../src/console/words/curl.ts'
 import { dataAnswer, queryOf, seriesOf } from '../../src/console/words/data.ts'
 import { editorAnswer, fixText, nodeOf, problemText } from '../../src/console/words/editor.ts'
 import { countText, cut, listText, valueText } from '../../src/console/words/numbers.ts'
@@ -17,16 +17,9 @@ import {
   turned,
   valuesAround,
 } from '../../src/console/words/rehearsal.ts'
-import { resourceAnswer } from '../../src/console/words/resource.ts'
+import { resourceAnswer, treeOf } from '../../src/console/words/resource.ts'
 import { conditionText, propertyText } from '../../src/console/words/rules.ts'
-import {
-  differenceText,
-  healthText,
-  localTimes,
-  pastSentence,
-  replayAnswer,
-  taskAnswer,
-} from '../../src/console/words/task.ts'
+import { differenceText, healthText, localTimes, replayAnswer, taskAnswer } from '../../src/console/words/task.ts'
 import { countdownText, isZone, lengthText, timeText } from '../../src/console/words/times.ts'
 
 const NOON = Date.parse('2026-01-15T12:00:00Z')
@@ -145,20 +138,6 @@ describe('the response of a task', () => {
     expect(taskAnswer({ status, rule: RULE, states: new Map<string, NodeState>(states), instant: NOON })).toBe(text)
   })
 
-  it('states the past by parents and readings', () => {
-    const states = new Map([
-      ['hot', { state: 'TRUE' }],
-      ['temperature', { state: 'Above', value: 97, ranAt: NOON }],
-      ['alarm', { state: null, firedAt: NOON }],
-    ])
-    const at = (label: string) => pastSentence(RULE, states, label, 'UTC', NOON)
-    expect(at('hot')).toBe('hot was TRUE, because temperature was Above and pump was unknown.')
-    expect(at('temperature')).toBe('temperature was Above: it read 97 at 12:00:00.')
-    expect(at('pump')).toBe('pump was unknown.')
-    expect(at('alarm')).toBe('alarm had fired at 12:00:00.')
-    expect(at('nothing')).toBe('')
-  })
-
   it.each([
     [{ equal: 0, added: 0, removed: 0, moved: 0 }, 'Nothing would have fired then either'],
     [{ equal: 2, added: 0, removed: 0, moved: 0 }, 'The same 2 firings, no other'],
@@ -238,8 +217,9 @@ describe('alarms', () => {
 
 describe('the answers of other screens', () => {
   it('name what needs a person', () => {
-    expect(overviewAnswer(0, 0)).toBe('Nothing needs action')
-    expect(overviewAnswer(1, 2)).toBe('1 alarm needs action and 2 tasks need a look')
+    expect(overviewAnswer(0, 0, 0)).toBe('Nothing needs action')
+    expect(overviewAnswer(1, 2, 0)).toBe('1 alarm needs action and 2 tasks need a look')
+    expect(overviewAnswer(0, 0, 1)).toBe('1 call of an actuator has failed')
   })
 
   it('state how a resource is', () => {
@@ -345,8 +325,39 @@ describe('what a slider can move', () => {
 })
 
 it('a request as curl asks for the secret', () => {
+  expect(codeText('http://h/api', 'POST', { a: "it's" })).toBe(`const answer = await fetch("http://h/api", {
+  method: "POST",
+  headers: {
+    authorization: \`Basic \${btoa(\`\${process.env.REFLEXARC_KEY}:\${process.env.REFLEXARC_SECRET}\`)}\`,
+    'content-type': 'application/json',
+  },
+  body: JSON.stringify({
+    "a": "it's"
+  }),
+})
+console.log(answer.status, await answer.json())
+`)
   expect(curlText('http://h/api', 'GET')).toBe('curl -u KEY http://h/api')
   expect(curlText('http://h/api', 'POST', { a: "it's" })).toBe(
     String.raw`curl -u KEY -X POST http://h/api -H 'content-type: application/json' -d '{"a":"it'\''s"}'`,
   )
+})
+
+it('shows resources below their parents, once each', () => {
+  const all = [
+    { id: 'pump', parentId: 'hall' },
+    { id: 'hall', parentId: 'site' },
+    { id: 'door', parentId: 'elsewhere' },
+    { id: 'site' },
+    { id: 'valve', parentId: 'pump' },
+    { id: 'fan', parentId: 'hall' },
+  ]
+  expect(treeOf(all).map(({ one, depth }) => `${depth} ${one.id}`)).toEqual([
+    '0 door',
+    '0 site',
+    '1 hall',
+    '2 pump',
+    '3 valve',
+    '2 fan',
+  ])
 })

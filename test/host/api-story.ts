@@ -75,6 +75,7 @@ export const JSON_TYPE = 'application/json'
 const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ['/api/sensors', { name: 'condition', version: '1.2.0' }],
   ['/api/actions', { name: 'log', version: '1.0.0' }],
+  ['/api/tasks/{id}/versions', { version: '1' }],
   ['/api/resourcetypes', { id: 'boiler' }],
   ['/registry/v2/runtimes', { name: 'plug-node24', range: '^1', '*': 'index.js' }],
   ['/registry/v2/plugs', { name: 'tooWarm', version: '1.0.0', '*': 'index.js', tag: 'cellar' }],
@@ -122,6 +123,14 @@ export class ApiStory {
 
   /** Creates what operations need but no example creates. */
   async prepare(): Promise<void> {
+    const rule = {
+      ...(EXAMPLES['postVariableDeclarations'] as object),
+      task: { name: 'of a rule', resource: 'boiler-2' },
+    }
+    const payload = JSON.stringify(rule)
+    const headers = { 'content-type': JSON_TYPE }
+    const made = await this.#ask({ method: 'POST', url: '/api/tasks', headers, payload })
+    this.made.set('/api/tasks/{id}/versions', (json(made) as { ID: string }).ID)
     const manifest = { name: 'boilers', version: '1.0.0', runtime: 'byoml-sklearn' }
     const files = { 'model.json': JSON.stringify(manifest), 'model.joblib': '-', 'requirements.txt': '' }
     const entries = Object.entries(files).map(([name, body]) => ({ header: { name, size: body.length }, body }))
@@ -163,7 +172,8 @@ export class ApiStory {
         headers: { 'content-type': JSON_TYPE },
         payload: JSON.stringify(body),
       })
-      if (answer.statusCode < 300) this.#remember(id, answer)
+      const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
+      if (answer.statusCode < 300 && !isStream) this.#remember(id, answer)
       yield [operation, answer]
     }
   }
@@ -207,6 +217,8 @@ export class ApiStory {
       const { operation } = json(answer) as { operation: { id: string } }
       this.made.set('/api/v1/webscripts/operations/', operation.id)
     }
+    if (id === 'postTemplateRollouts')
+      this.made.set('/api/templates/{name}/rollouts/', (json(answer) as { id: string }).id)
     if (id === 'postRehearsals') this.made.set('/api/rehearsals/', (json(answer) as { id: string }).id)
     if (id === 'postExport') this.made.set('/storage/v1/export/', (json(answer) as { id: string }).id)
     if (id === 'postBatch') this.made.set('/api/batch/', entity?.id ?? '')

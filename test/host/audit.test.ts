@@ -40,6 +40,7 @@ const SILENT = [
   'postModelPredict',
   'postQueryDataQuery',
   'postRehearsals',
+  'postRulesCheck',
   'postSensor',
   'postSensorVersion',
   'postTaskNode',
@@ -52,6 +53,8 @@ const SILENT = [
   'postTemplatesRun',
   'postVariableDeclarations',
   // their examples change nothing, or are carried out by a job
+  'postAssistantMcp',
+  'postSourceRejected',
   'patchTasks',
   'patchTemplates',
   'postAlarmBatch',

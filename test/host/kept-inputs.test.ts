@@ -20,6 +20,11 @@ async function task(
   return `/api/tasks/${ID}`
 }
 
+async function why(host: WholeHost, path: string): Promise<string> {
+  const { text } = await host.done<{ text: { sentence: string } }>('GET', path)
+  return text.sentence
+}
+
 const post = (host: WholeHost, temperature: number) => host.done('POST', '/resources/boiler/events', { temperature })
 
 describe('inputs of a task', () => {
@@ -83,6 +88,10 @@ describe('the state of a task', () => {
     const replayed = await Promise.all(
       answers.map(({ at }) => host.done<TaskStateView>('GET', `${path}/state?at=${at}`)),
     )
+    const [{ at: firstAt = 0 } = {}] = answers
+    expect(await why(host, `${path}/explain?node=act&at=${firstAt}`)).toMatch(/act has not fired/)
+    expect(await why(host, `${path}/explain?node=hot&at=${firstAt}`)).toMatch(/^hot is (?:Below|Above)/)
+    expect(await why(host, `${path}/explain?node=act`)).toMatch(/^act fired/)
     // later inputs of the same millisecond count as well
     const isSame = (one: TaskStateView, i: number) => one.position === answers[i]?.position
     expect(replayed.filter(isSame)).toEqual(answers.filter((_, i) => isSame(replayed[i] as TaskStateView, i)))
@@ -98,7 +107,8 @@ describe('the state of a task', () => {
   ])('is rejected for an instant %s', async (_what, at, status) => {
     await using host = await wholeHost()
     const path = await task(host)
-    expect((await host.ask('GET', `${path}/state?at=${at(Date.now())}`)).status).toBe(status)
+    for (const route of ['state?', 'explain?node=hot&'])
+      expect((await host.ask('GET', `${path}/${route}at=${at(Date.now())}`)).status).toBe(status)
   })
 
   it('is only the current state if inputs are not kept', async () => {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { cli } from '../cli/run-cli.ts'
+import { RulesFolder } from '../../src/cli/rule-files/folder.ts'
+import { compare } from '../../src/cli/rule-files/plan.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
 
 const hosts: ListeningHost[] = []
@@ -133,12 +135,29 @@ describe('reflexarc rules', () => {
     const { code, stdout } = await rules('push')
     expect(code).toBe(1)
     expect(stdout).toContain('! templates/hot: changed on the host since the last pull')
+    expect(stdout).toContain('    /description: "changed here" goes\n')
+    expect(stdout).toContain('    /sensors/0/properties/threshold: 90 -> 80\n')
     expect((await host.client.resources.types.get('boiler')).value).toMatchObject({ name: 'Boiler' })
     expect((await rules('pull')).code).toBe(1)
     expect((await rules('push', ['--force'])).code).toBe(0)
     expect(await host.client.rules.templates.get('hot', 'simplified')).toMatchObject({
       sensors: [{ properties: { threshold: 80 } }],
     })
+  })
+
+  it('overwrites nothing that changes on the host while it is pushed', async () => {
+    await rules('pull')
+    edit('templates/hot.json', lower)
+    const { templates } = host.client.rules
+    const folderOf = new RulesFolder(folder)
+    const { entries } = await compare(host.client, folderOf)
+    await templates.replace('hot', { ...template, description: 'changed meanwhile' } as never)
+    const entry = entries.find(({ id }) => id === 'hot')
+    if (entry?.file === undefined) throw new Error('the template has no file')
+    await expect(entry.kind.replace(host.client, 'hot', entry.file.document)).rejects.toMatchObject({
+      code: 'PRECONDITION',
+    })
+    expect(await templates.get('hot')).toMatchObject({ description: 'changed meanwhile' })
   })
 
   it('takes changes of the host into files, but keeps those that were made here', async () => {

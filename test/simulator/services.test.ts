@@ -15,6 +15,7 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   functions: 'are built and run in processes, which no simulated clock governs',
   webscripts: 'run in processes, which no simulated clock governs; in their place are some that subscriptions call',
   models: 'run in processes, which no simulated clock governs',
+  assistants: 'keep nothing; their tools call the other services',
   connectors: 'connect to brokers, which no simulated clock governs; their tests kill real ones',
 }
 

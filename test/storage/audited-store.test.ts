@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../../src/kernel/actor.ts'
 import { actingAs, currentActor } from '../../src/platform/acting.ts'
-import { partitionStore } from '../../src/cluster/partitions/partition-store.ts'
 import { AUDIT_ENTRIES, auditedStorage } from '../../src/storage/audited-store.ts'
 import type { CollectionSpec, Store } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
@@ -32,10 +31,6 @@ beforeEach(() => {
 })
 const entries = async () => (await store.collection(AUDIT_ENTRIES).find({})).map(({ value }) => value)
 const changed = async () => (await entries()).map(({ user, changes }) => [user, changes.map(({ id }) => id)])
-
-it('partitions of an audited store record for whom jobs work', () => {
-  expect(partitionStore(store, 1).actingAs).toBe(actingAs)
-})
 
 describe('an audited store', () => {
   it('records who created, changed and removed a document, with the difference', async () => {

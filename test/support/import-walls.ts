@@ -21,7 +21,6 @@ const ANYTHING = ['**']
 const OF_SERVICES = [
   '#kernel',
   '#storage',
-  '#cluster',
   '#jobs',
   '#log',
   '#platform',
@@ -197,11 +196,38 @@ export const WALLS: readonly Wall[] = [
     within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
   { from: 'src/storage/**', doors: ['#kernel', '#platform'], packages: ANYTHING, pure: false },
+  // Tools of assistants, which act only through the client
+  {
+    from: 'src/mcp/prove.ts',
+    doors: ['#core', '#core/spi', '#kernel', '#plugins', '#testing'],
+    packages: ['fast-check'],
+    pure: true,
+  },
+  {
+    from: 'src/mcp/**',
+    doors: ['#client', '#kernel', '#platform', '#services/*/contract'],
+    packages: ['@modelcontextprotocol/sdk', 'node:stream', 'typebox'],
+    pure: false,
+  },
   // Pages in a browser, which reach a host only over its API
   {
     from: 'src/console/**',
     doors: ['#client', '#services/*/contract'],
     packages: ['preact', '@preact/signals', '@dagrejs/dagre', 'uplot', '@codemirror', '@lezer/highlight'],
+    pure: false,
+  },
+  // The engine on Kafka: a worker over a port, whose time and randomness are passed in, and its implementation
+  {
+    from: 'src/kafka/client/**',
+    doors: ['#kernel', '#services/connectors/kafka'],
+    packages: ['@platformatic/kafka', 'node:buffer'],
+    pure: false,
+    within: ['src/kafka/**'],
+  },
+  {
+    from: 'src/kafka/**',
+    doors: ['#core', '#core/spi', '#kernel', '#services/rules/deterministic'],
+    packages: ['node:crypto', 'node:http'],
     pure: false,
   },
   { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },

@@ -21,7 +21,7 @@ const JARS = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'r
 
 export interface KafkaServer {
   readonly plain: string
-  /** accepts the users of `KAFKA_USERS` with PLAIN and SCRAM-SHA-256 */
+  /** accepts the users of `KAFKA_USERS` with PLAIN and SCRAM-SHA-256, and the subjects of unsigned tokens */
   readonly sasl: string
   readonly tls: string
   /** certificate of the authority that signed that of the listener, as PEM */
@@ -35,6 +35,13 @@ export interface KafkaServer {
 
 /** `reader` has no rights on topics. */
 export const KAFKA_USERS = { admin: 'admin-secret', reader: 'reader-secret' } as const
+
+/** Returns a token without a signature, which only brokers of tests accept. `from`: seconds from now */
+export function unsignedToken(subject: string, from: number, until: number): string {
+  const now = Math.floor(Date.now() / 1_000)
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'none' })}.${part({ sub: subject, iat: now + from, exp: now + until })}.`
+}
 
 /** Returns why no Kafka can be started; undefined when its jars are there. */
 export function kafkaProblem(): string | undefined {
@@ -83,10 +90,12 @@ export async function startKafka(): Promise<KafkaServer> {
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${plain},SASL_PLAINTEXT://127.0.0.1:${sasl},SSL://127.0.0.1:${tls}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL',
-    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256',
+    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,OAUTHBEARER',
     'listener.name.sasl_plaintext.plain.sasl.jaas.config': jaas,
     'listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config':
       'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+    'listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config':
+      'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="tests";',
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.certificate.chain': oneLine(chain),
     'ssl.keystore.key': oneLine(key),

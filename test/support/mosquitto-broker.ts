@@ -5,19 +5,18 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'mqtt'
-import { describe, it } from 'vitest'
 import { freePort } from './free-port.ts'
 
 const PACKAGES = ['mosquitto', 'libwrap0', 'libdlt2', 'libmosquitto1', 'libcjson1']
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'reflexarc', 'mosquitto')
 
-interface Program {
+export interface Program {
   readonly path: string
   readonly env: NodeJS.ProcessEnv
 }
 
 /** Returns the program, or why it cannot be had. */
-function findProgram(): Program | string {
+export function findMosquitto(): Program | string {
   for (const path of ['/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto', '/opt/homebrew/sbin/mosquitto']) {
     if (existsSync(path)) return { path, env: process.env }
   }
@@ -38,16 +37,6 @@ function findProgram(): Program | string {
   } catch (error) {
     return `mosquitto is not installed, and its packages cannot be fetched: ${String(error)}`
   }
-}
-
-/** Runs the tests with a broker; otherwise one skipped test names what is missing. */
-export function describeWithBroker(title: string, define: (program: Program) => void): void {
-  describe(title, () => {
-    const found = findProgram()
-    if (typeof found === 'object') return define(found)
-    // oxlint-disable-next-line vitest/expect-expect -- it only says why the others are left out
-    it('needs mosquitto', ({ skip }) => skip(`${found}; on Debian: apt-get install mosquitto`))
-  })
 }
 
 /** Lets the broker store each change, so that it keeps what it accepted when it is killed. */

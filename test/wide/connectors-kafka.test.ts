@@ -11,7 +11,7 @@ import { portSuite, type SentRecord } from '../services/connectors/port-suite.ts
 import { fencedBlocks } from '../support/read-markdown.ts'
 import { readText, root } from '../support/repository.ts'
 import { mustRun } from '../support/run-command.ts'
-import { KAFKA_USERS, kafkaProblem, type KafkaServer, startKafka } from '../support/kafka.ts'
+import { KAFKA_USERS, kafkaProblem, type KafkaServer, startKafka, unsignedToken } from '../support/kafka.ts'
 
 const TIMEOUT = 240_000
 const problem = kafkaProblem()
@@ -160,18 +160,31 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
     await create('safe')
     const { client, kill } = await start('logins')
     const { admin: password, reader } = KAFKA_USERS
-    for (const [name, value] of Object.entries({ ADMIN: password, READER: reader, WRONG: 'wrong', CA: server.ca })) {
+    const secrets = {
+      ADMIN: password,
+      READER: reader,
+      WRONG: 'wrong',
+      CA: server.ca,
+      TOKEN: unsignedToken('admin', -60, 3_600),
+      OLD_TOKEN: unsignedToken('admin', -7_200, -3_600),
+    }
+    for (const [name, value] of Object.entries(secrets)) {
       await client.vault.put(name, value)
     }
     const login = (user: string, vault: string, mechanism = 'plain') => ({
       brokers: [server.sasl],
       login: { mechanism, user, password: { vault } },
     })
+    const token = (vault: string) => ({
+      brokers: [server.sasl],
+      login: { mechanism: 'oauthbearer', token: { vault } },
+    })
     const tls = { brokers: [server.tls], tls: { ca: { vault: 'CA' } } }
     await publish('safe', [{ key: 'r', value: '{"n":1}' }])
     for (const [name, connection] of Object.entries({
       plain: login('admin', 'ADMIN'),
       scram: login('admin', 'ADMIN', 'scram-sha-256'),
+      token: token('TOKEN'),
       tls,
     })) {
       await client.connectors.sources.put(name, { ...source('safe'), connection })
@@ -184,6 +197,7 @@ describe.skipIf(problem !== undefined)('a host with Kafka', { timeout: TIMEOUT }
       rights: [login('reader', 'READER'), /TOPIC_AUTHORIZATION_FAILED/],
       authority: [{ brokers: [server.tls], tls: true }, /self.signed certificate/],
       secret: [login('admin', 'MISSING'), /no secret "MISSING"/],
+      expired: [token('OLD_TOKEN'), /rejected the token/],
     } as const
     for (const [name, [connection, reason]] of Object.entries(refusals)) {
       await client.connectors.sources.put(name, { ...source('safe'), connection })

@@ -10,7 +10,7 @@ import { filesUnder, readText, root } from '../support/repository.ts'
 import { mustRun, run } from '../support/run-command.ts'
 
 const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
-/** Tutorials whose shell blocks form one script; each is run by a separate test. */
+/** Pages, by default tutorials, whose shell blocks form one script; each is run by a separate test. */
 const WALKS = [
   'first-task',
   'device-to-alarm',
@@ -20,6 +20,7 @@ const WALKS = [
   'converters',
   'objects',
   'rehearse',
+  'how-to/change-a-running-rule',
 ].map(pageOf)
 
 interface Snippet extends Block {
@@ -64,7 +65,7 @@ function fileOf({ page, line, language }: Snippet): string {
 }
 
 function pageOf(tutorial: string): string {
-  return `docs/tutorials/${tutorial}.md`
+  return tutorial.includes('/') ? `docs/${tutorial}.md` : `docs/tutorials/${tutorial}.md`
 }
 
 function shellOf(page: string): readonly string[] {
@@ -189,6 +190,17 @@ describe('the tutorials', () => {
     }
     // of the comparison, and of the change of a template
     expect(printed.split('\n').filter((line) => line.startsWith('"counts":{"equal":0,"added":3'))).toHaveLength(2)
+  })
+
+  it('take a changed threshold from a file over a draft, a rehearsal and a shadow to all tasks, and back', async () => {
+    const printed = (await walkText('how-to/change-a-running-rule')).split('\n')
+    const parts = ['promoted', '"version":2', '"status":"rolledBack"', '"version":1', '    hot loses state, memory']
+    for (const part of parts) expect(printed).toContain(part)
+    // of the rehearsal and of the shadow
+    const counts = '"counts":{"equal":1,"added":1,"removed":0,"moved":0}'
+    expect(printed.filter((line) => line === counts)).toHaveLength(2)
+    const row = /^alarm +1 +1 +0 +0$/
+    expect(printed.some((line) => row.test(line))).toBe(true)
   })
 
   it('take a rule through a crash to the same state', async () => {

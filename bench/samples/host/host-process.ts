@@ -14,31 +14,20 @@ export interface HostProcess {
   /** ms from the start of the process to its ready line */
   readonly readyMs: number
   readonly url: string
+  /** of an admin */
+  readonly token: string
   connect(count: number): Promise<readonly Connection[]>
   /** since the last call; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
   stop(): Promise<void>
 }
 
-/** Rejects with the output of the process when it ends early. `options`: further flags. */
-export async function startHostProcess(folder: string, options: readonly string[] = []): Promise<HostProcess> {
+/** Rejects with the output of the process when it ends early. `more`: options of `serve`. */
+export async function startHostProcess(folder: string, more: readonly string[] = []): Promise<HostProcess> {
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    [
-      '--expose-gc',
-      '--import',
-      WATCH,
-      CLI,
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      folder,
-      '--empty',
-      ...QUIETLY,
-      ...options,
-    ],
+    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY, ...more],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   )
   const gone = once(child, 'close')
@@ -58,6 +47,7 @@ export async function startHostProcess(folder: string, options: readonly string[
   return {
     readyMs,
     url: `http://127.0.0.1:${port}`,
+    token,
     async connect(count) {
       const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, `Bearer ${token}`)))
       open.push(...made)

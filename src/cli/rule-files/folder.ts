@@ -110,7 +110,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, sorted(one)]))
 }
 
-async function documentAt(path: string): Promise<Document> {
+export async function documentAt(path: string): Promise<Document> {
   const text = readFileSync(path, 'utf8')
   const value: unknown = /\.ya?ml$/.test(path)
     ? (await import('yaml')).parse(text, { maxAliasCount: 100, uniqueKeys: true })

@@ -14,6 +14,8 @@ export interface Kind {
   create(client: Client, document: Document): Promise<unknown>
   replace(client: Client, id: string, document: Document): Promise<unknown>
   remove(client: Client, id: string): Promise<unknown>
+  /** Stores a version that runs only in rehearsals and roll-outs, and returns its number. `id`: of a known document */
+  draft?(client: Client, id: string | undefined, document: Document, note: string | undefined): Promise<number>
   /** Returns the state that running tasks would lose by the change. */
   lost?(client: Client, id: string, document: Document): Promise<readonly { node: string; what: readonly string[] }[]>
 }
@@ -21,12 +23,27 @@ export interface Kind {
 const PAGE = 100
 const MAX_LISTED = 20
 /** requests at a time */
-const AT_ONCE = 8
+const AT_ONCE = 32
 
 /** Documents of all kinds, in the order in which they refer to each other. */
 export function kindsFor(): readonly Kind[] {
-  const rules = [...resourceKinds(), converters, queries, templates, tasks()]
+  const rules = [...resourceKinds(), converters, queries, templates(), tasks()]
   return [...rules, subscriptions, connectorsOf('sources'), connectorsOf('sinks')]
+}
+
+/** Revisions of documents as they were listed, so that a later change on the host is not overwritten. */
+class Revisions {
+  readonly #byId = new Map<string, number>()
+
+  fill(documents: readonly { readonly id: string; readonly revision?: number | undefined }[]): void {
+    this.#byId.clear()
+    for (const { id, revision } of documents) if (revision !== undefined) this.#byId.set(id, revision)
+  }
+
+  of(id: string): { readonly ifRevision?: number } {
+    const revision = this.#byId.get(id)
+    return revision === undefined ? {} : { ifRevision: revision }
+  }
 }
 
 /** Fields of templates that the host sets. */
@@ -143,24 +160,34 @@ const queries: Kind = {
   remove: ({ queries: { stored } }, name) => stored.remove(name),
 }
 
-const templates: Kind = {
-  folder: 'templates',
-  key: 'name',
-  list: async ({ rules }) => {
-    const found = await allOf((startIndex, hits) =>
-      rules.templates.list({ where: {}, hits, startIndex, format: 'simplified', includeGraph: true }),
-    )
-    // a push would publish what is only a draft
-    return found.filter(({ draft }) => draft !== true).map((one) => without(one, OF_TEMPLATES))
-  },
-  create: ({ rules }, document) => rules.templates.create(document as never),
-  replace: ({ rules }, name, document) => rules.templates.replace(name, document as never),
-  remove: ({ rules }, name) => rules.templates.remove(name),
+function templates(): Kind {
+  const revisions = new Revisions()
+  return {
+    folder: 'templates',
+    key: 'name',
+    list: async ({ rules }) => {
+      const found = await allOf((startIndex, hits) =>
+        rules.templates.list({ where: {}, hits, startIndex, format: 'simplified', includeGraph: true }),
+      )
+      revisions.fill(found.map(({ name, revision }) => ({ id: name, revision })))
+      // a push would publish what is only a draft
+      return found.filter(({ draft }) => draft !== true).map((one) => without(one, OF_TEMPLATES))
+    },
+    create: ({ rules }, document) => rules.templates.create(document as never),
+    replace: ({ rules }, name, document) => rules.templates.replace(name, document as never, revisions.of(name)),
+    remove: ({ rules }, name) => rules.templates.remove(name, revisions.of(name)),
+    draft: async ({ rules }, name, document, note) => {
+      const options = { draft: true, ...(note !== undefined && { note }) }
+      if (name === undefined) return (await rules.templates.create(document as never, options)).entity.version
+      return (await rules.templates.replace(name, document as never, { ...options, ...revisions.of(name) })).version
+    },
+  }
 }
 
 /** Files identify a task by its name, since a host makes its id. Tasks that types manage are left out. */
 function tasks(): Kind {
   const ids = new Ids('tasks')
+  const revisions = new Revisions()
   return {
     folder: 'tasks',
     key: 'name',
@@ -170,14 +197,16 @@ function tasks(): Kind {
       )
       const free = found.filter(({ tags }) => !Object.hasOwn(tags, 'managed'))
       ids.fill(free.map(({ ID: id, name }) => ({ id, name })))
+      revisions.fill(free.map(({ ID: id, revision }) => ({ id, revision })))
       return inParallel(free, async ({ ID, name }) => named(await rules.tasks.conf(ID, 'simplified'), name))
     },
     create: async ({ rules }, document) => {
       const { ID } = await rules.tasks.create(posted(document))
       ids.set(document['name'], ID)
     },
-    replace: ({ rules }, name, document) => rules.tasks.replace(ids.of(name), posted(document)),
-    remove: ({ rules }, name) => rules.tasks.remove(ids.of(name), { forceStop: true }),
+    replace: ({ rules }, name, document) =>
+      rules.tasks.replace(ids.of(name), posted(document), revisions.of(ids.of(name))),
+    remove: ({ rules }, name) => rules.tasks.remove(ids.of(name), { forceStop: true, ...revisions.of(ids.of(name)) }),
     lost: async ({ rules }, name, document) => {
       const { lost = [], error } = await rules.batches.previewReplace(ids.of(name), posted(document))
       if (error !== undefined) throw new AppError('VALIDATION', error)

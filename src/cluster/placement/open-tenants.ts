@@ -98,13 +98,6 @@ export class OpenTenants<T> {
     for (const [tenant, entry] of this.#entries) if (gone.has(slotOf(tenant))) this.#drop(tenant, entry)
   }
 
-  /** Drops instances that fail `isRight`; `complete` reopens those owned here. */
-  renew(isRight: (opened: T, tenant: string) => boolean): void {
-    for (const [tenant, entry] of this.#entries) {
-      if (entry.opened !== undefined && !isRight(entry.opened, tenant)) this.#lost(tenant, entry)
-    }
-  }
-
   incomplete(): void {
     this.#isComplete = false
   }

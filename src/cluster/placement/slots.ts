@@ -1,9 +1,9 @@
-/** Groups the partitions of all tenants into a fixed number of slots, which all hosts assign alike. */
+/** Groups all tenants into a fixed number of slots, which all hosts assign alike. */
 import { hashText } from '#kernel'
 
 export const SLOTS = 256
 
-/** Returns the slot of a partition from its name (`partitionName`): the same on every host and in every version. */
+/** Returns the slot of a tenant from its name: the same on every host and in every version. */
 export function slotOf(name: string): number {
   return hashText(name) % SLOTS
 }

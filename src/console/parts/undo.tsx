@@ -1,10 +1,13 @@
-/** Offers to undo the last action, for eight seconds and by `z`. */
+/** Offers to undo the last action, for eight seconds and by `z`, and to copy its request. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { useKeys } from '../keys.ts'
+import { type SentWrite, takeLastWrite } from '../session.ts'
+import { CopyRequest } from './copy.tsx'
 
 interface Done {
   readonly text: string
+  readonly request?: SentWrite
   undo?(): void
 }
 
@@ -13,7 +16,8 @@ const SHOWN = 8_000
 
 /** States what was done, and offers to undo it. */
 export function done(text: string, undo?: () => void): void {
-  last.value = { text, ...(undo && { undo }) }
+  const request = takeLastWrite()
+  last.value = { text, ...(undo && { undo }), ...(request && { request }) }
 }
 
 export function Undo() {
@@ -39,6 +43,7 @@ export function Undo() {
               Undo
             </button>
           )}
+          {shown.request !== undefined && <CopyRequest {...shown.request} done={done} />}
         </div>
       )}
     </div>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { API } from '../base.ts'
 import { useLoad } from '../loading.ts'
-import { CopyCurl } from '../parts/copy.tsx'
+import { CopyRequest } from '../parts/copy.tsx'
 import { Answer, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { TextField } from '../parts/text-field.tsx'
 import { done } from '../parts/undo.tsx'
@@ -102,7 +102,7 @@ export function Data() {
       >
         {isReady && (
           <>
-            <CopyCurl method="POST" path="/data/query" body={body} />
+            <CopyRequest method="POST" path="/data/query" body={body} done={done} />
             <button type="button" onClick={() => void exportCsv(body)}>
               Export CSV
             </button>

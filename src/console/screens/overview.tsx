@@ -62,6 +62,8 @@ export function Overview() {
     ...(tasks.data?.values ?? []),
     ...(running.data?.values ?? []).filter((task) => healthText(task.health) !== undefined),
   ]
+  const dead = useLoad(() => api.rules.inspection.allDeliveries({ status: 'dead', limit: 100 }), [], 15_000)
+  const failed = (dead.data?.values ?? []).filter(({ createTime }) => createTime > now.value - 24 * HOUR)
   const action = unacknowledged.value
   const isLoaded = openAlarms.value !== undefined && tasks.data !== undefined && resources.data !== undefined
   if (isLoaded && running.data?.total === 0 && tasks.data?.total === 0 && resources.data?.total === 0)
@@ -74,7 +76,7 @@ export function Overview() {
   return (
     <>
       <Answer
-        title={isLoaded ? overviewAnswer(action.length, bad.length) : 'Overview'}
+        title={isLoaded ? overviewAnswer(action.length, bad.length, failed.length) : 'Overview'}
         more={
           isLoaded
             ? `${countText(running.data?.total ?? 0, 'task')} at work on ${countText(resources.data?.total ?? 0, 'resource')}.`
@@ -93,9 +95,11 @@ export function Overview() {
       />
       <div class="split">
         <Panel title="Needs action" aside="most severe first, then oldest">
-          {isLoaded && action.length + bad.length === 0 && (
+          {isLoaded && action.length + bad.length + failed.length === 0 && (
             <Empty title="Nothing needs a person">
-              <p>Active alarms that no user has acknowledged, and tasks that fail or lag, appear here.</p>
+              <p>
+                Active alarms that no user has acknowledged, tasks that fail or lag, and calls that failed appear here.
+              </p>
             </Empty>
           )}
           <ul class="items">
@@ -126,6 +130,19 @@ export function Overview() {
             {bad.slice(0, MOST).map((task) => (
               <BadTask key={task.ID} task={task} />
             ))}
+            {failed.length > 0 && (
+              <li class="item">
+                <Icon name="problem" />
+                <div>
+                  <div class="title">
+                    <a href={to('operations', 'deliveries')}>
+                      {countText(failed.length, 'call')} of actuators failed in the last 24 hours
+                    </a>
+                  </div>
+                  <div class="sub">{failed[0]?.error}</div>
+                </div>
+              </li>
+            )}
           </ul>
           {action.length > MOST && (
             <div class="more">

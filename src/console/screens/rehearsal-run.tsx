@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { JSX } from 'preact'
 import type { Rehearsal, RehearsalRequest } from '#services/rules/contract'
 import { useLoad } from '../loading.ts'
-import { CopyCurl } from '../parts/copy.tsx'
+import { CopyRequest } from '../parts/copy.tsx'
 import { Answer, Heads, Panel, Problem, Scroll, Time } from '../parts/layout.tsx'
 import { done } from '../parts/undo.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
@@ -127,7 +127,7 @@ export function RehearsalRun({ subject, resources, from, controls }: RunProps) {
         title={facts === undefined ? 'Rehearsing …' : rehearsalAnswer(facts)}
         more={`${subject.name}${coverage === undefined ? '' : `, over ${countText(coverage.messages, 'message')}`}. ${counts === undefined ? '' : `${differenceText(counts)}. `}Nothing was called or sent.`}
       >
-        <CopyCurl method="POST" path="/api/rehearsals" body={isDraft ? compared : base} />
+        <CopyRequest method="POST" path="/api/rehearsals" body={isDraft ? compared : base} done={done} />
         {isDraft && <Save subject={subject} rule={rule} />}
       </Answer>
       <Problem text={now.error ?? draft.error} />

@@ -3,17 +3,22 @@ import { useMemo, useState } from 'preact/hooks'
 import { now } from '../connection.ts'
 import { useLoad } from '../loading.ts'
 import { openAlarms } from '../open-alarms.ts'
+import { Icon } from '../parts/icons.tsx'
 import { Age, Answer, Heads, Panel, Problem, Scroll, Time, Waiting } from '../parts/layout.tsx'
 import { MatchMark, Severity } from '../parts/marks.tsx'
 import { SeriesPlot } from '../plot/series-plot.tsx'
+import { readRule } from '../graph/rule-view.ts'
 import { gapsOf } from '../plot/bands.ts'
+import { lanesOf, measuredBy } from '../plot/rule-lanes.ts'
 import { query, setQuery, to, withQuery } from '../router.ts'
 import { api } from '../session.ts'
 import { unitsOf } from '../words/units.ts'
 import { countText, quantityText, valueText } from '../words/numbers.ts'
 import { resourceAnswer } from '../words/resource.ts'
+import { useCourse } from './task-course.ts'
 
 const HOUR = 3_600_000
+const MOST_LANES = 8
 const RANGES = [
   ['1h', 'Last hour', HOUR],
   ['6h', 'Last 6 h', 6 * HOUR],
@@ -25,6 +30,7 @@ export function Resource({ id }: { readonly id: string }) {
   const resource = useLoad(() => api.resources.resources.get(id), [id], 10_000)
   const latest = useLoad(() => api.broker.series.list(id), [id], 5_000).data ?? []
   const origins = useLoad(() => api.resources.resources.explain(id), [id]).data
+  const parts = useLoad(() => api.resources.resources.children(id, { limit: 50 }), [id]).data
   const changes = useLoad(() => api.resources.resources.changes(id, { limit: 8 }), [id]).data
   const tasks = useLoad(
     () =>
@@ -38,7 +44,7 @@ export function Resource({ id }: { readonly id: string }) {
   const alarms = (openAlarms.value ?? []).filter(({ source }) => source.id === id)
   const units = useMemo(() => unitsOf(origins?.find(({ attribute }) => attribute === 'metrics')?.value), [origins])
   if (resource.data === undefined) return <Waiting title={id} error={resource.error} retry={resource.reload} />
-  const { resourceTypeId: type } = resource.data.value
+  const { resourceTypeId: type, parentId: parent } = resource.data.value
   return (
     <>
       <Answer
@@ -48,6 +54,11 @@ export function Resource({ id }: { readonly id: string }) {
             {typeof type === 'string' && (
               <>
                 Of type <a href={withQuery(to('resources'), { type })}>{type}</a>.{' '}
+              </>
+            )}
+            {typeof parent === 'string' && (
+              <>
+                Part of <a href={to('resources', parent)}>{parent}</a>.{' '}
               </>
             )}
             {countText(tasks?.total ?? 0, 'task')} {tasks?.total === 1 ? 'reads' : 'read'} it.
@@ -66,6 +77,7 @@ export function Resource({ id }: { readonly id: string }) {
         <Readings
           id={id}
           metrics={latest.filter(({ value }) => typeof value === 'number').map(({ metric }) => metric)}
+          reader={tasks?.values.find(({ status }) => status === 'running')?.ID}
         />
         <div class="split">
           <div class="stack">
@@ -139,6 +151,18 @@ export function Resource({ id }: { readonly id: string }) {
                 ))}
               </ul>
             </Panel>
+            {(parts?.total ?? 0) > 0 && (
+              <Panel as="aside" title="Parts" aside={String(parts?.total ?? '')}>
+                <ul class="items">
+                  {(parts?.values ?? []).map((part) => (
+                    <li key={part.id} class="item">
+                      <Icon name="resource" />
+                      <a href={to('resources', part.id)}>{part.id}</a>
+                    </li>
+                  ))}
+                </ul>
+              </Panel>
+            )}
             {alarms.length > 0 && (
               <Panel as="aside" title="Alarms" aside={`${alarms.length} active`}>
                 <ul class="items">
@@ -204,15 +228,32 @@ function Value({ of: value }: { readonly of: unknown }) {
   )
 }
 
-function Readings({ id, metrics }: { readonly id: string; readonly metrics: readonly string[] }) {
+interface ReadingsProps {
+  readonly id: string
+  readonly metrics: readonly string[]
+  /** a task whose states are shown below the plot */
+  readonly reader: string | undefined
+}
+
+function Readings({ id, metrics, reader }: ReadingsProps) {
   const asked = query.value.get('range') ?? '24h'
   const [name, , length] = RANGES.find(([one]) => one === asked) ?? RANGES[2]
   const wanted = query.value.get('metric')
-  const metric = wanted !== null && metrics.includes(wanted) ? wanted : metrics[0]
+  const task = useLoad(
+    async () => (reader === undefined ? undefined : api.rules.tasks.get(reader, { format: 'simplified' })),
+    [reader],
+  ).data
+  const network = JSON.stringify(task?.network)
+  const rule = useMemo(() => readRule(task?.network), [network])
+  const measured = rule.nodes.flatMap((node) => measuredBy(node) ?? []).filter((one) => metrics.includes(one.metric))
+  const metric = wanted !== null && metrics.includes(wanted) ? wanted : (measured[0]?.metric ?? metrics[0])
+  const limits = measured.flatMap((one) => (one.metric === metric && one.limit !== undefined ? [one.limit] : []))
   const [zoom, setZoom] = useState<{ readonly from: number; readonly until: number } | undefined>()
   const step = Math.max(5_000, length / 200)
   const end = Math.ceil(now.value / step) * step
   const { from, until } = zoom ?? { from: end - length, until: end }
+  const course = useCourse(task, from, until)
+  const lanes = useMemo(() => lanesOf(rule, course?.bands).slice(0, MOST_LANES), [rule, course])
   const { data: points = [], error } = useLoad(async () => {
     if (metric === undefined) return []
     const { series } = await api.broker.series.get(id, metric, { from, until, grouping: 'auto' })
@@ -259,9 +300,17 @@ function Readings({ id, metrics }: { readonly id: string; readonly metrics: read
             from={from}
             until={until}
             series={[{ name: metric, points }]}
+            limits={limits.map((value) => ({ value, name: `limit ${value}`, color: 'text-2', isDashed: true }))}
             gaps={gapsOf(points.map(([time]) => time))}
+            bands={course === undefined ? [] : lanes}
             onZoom={(start, stop) => setZoom({ from: start, until: stop })}
           />
+        )}
+        {task !== undefined && course !== undefined && (
+          <p class="dim">
+            States of <a href={to('tasks', task.ID)}>{task.name}</a> over the stored data
+            {course.error === undefined ? '' : ` could not be computed: ${course.error}`}.
+          </p>
         )}
         {zoom !== undefined && <p class="dim">Zoomed in; a button above shows a whole range again.</p>}
       </div>

@@ -8,7 +8,7 @@ import { lazyScreen } from '../parts/lazy.tsx'
 import { path, query, setQuery, to } from '../router.ts'
 import { api } from '../session.ts'
 import { countText } from '../words/numbers.ts'
-import { resourcesAnswer } from '../words/resource.ts'
+import { resourcesAnswer, treeOf } from '../words/resource.ts'
 
 const Resource = lazyScreen(async () => (await import('./resource.tsx')).Resource)
 const PAGE = 100
@@ -100,10 +100,13 @@ function ResourceList() {
               <table class="tight">
                 <Heads columns={['Resource', ['Type', 'hide-phone'], 'Alarms', ['Last message', 'num']]} />
                 <tbody>
-                  {values.map(({ id, name, resourceTypeId, lastMessageTimestamp: last }) => (
+                  {treeOf(values).map(({ one: { id, name, resourceTypeId, lastMessageTimestamp: last }, depth }) => (
                     <tr key={id}>
                       <td>
-                        <a href={to('resources', id)}>{id}</a>
+                        <span class={`depth-${Math.min(depth, 5)}`}>
+                          {depth > 0 && <span class="unseen">part of the one above: </span>}
+                          <a href={to('resources', id)}>{id}</a>
+                        </span>
                         {typeof name === 'string' && name !== id && <span class="dim"> {name}</span>}
                       </td>
                       <td class="hide-phone">

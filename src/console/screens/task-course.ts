@@ -47,12 +47,13 @@ export function useRange(): ShownRange {
 }
 
 /** Computes the states over time by rehearsing the task over its stored data. */
-export function useCourse(task: TaskEntity, from: number, until: number): Course | undefined {
+export function useCourse(task: TaskEntity | undefined, from: number, until: number): Course | undefined {
   const [course, setCourse] = useState<Course | undefined>()
   // a live task is rehearsed again after a twentieth of the range
   const grain = (until - from) / 20
   const stepped = Math.ceil(until / grain) * grain
   useEffect(() => {
+    if (task === undefined) return undefined
     const ending = new AbortController()
     const types = ['state', 'gate'] as const
     const request = {
@@ -71,6 +72,6 @@ export function useCourse(task: TaskEntity, from: number, until: number): Course
         !ending.signal.aborted && setCourse({ bands: new Map(), knownUntil: until, error: messageOf(thrown) }),
     )
     return () => ending.abort()
-  }, [task.ID, task.revision, Math.round(stepped), until - from])
+  }, [task?.ID, task?.revision, Math.round(stepped), until - from])
   return course
 }

@@ -4,15 +4,15 @@ import type { TaskEntity } from '#services/rules/contract'
 import { past, showAt } from '../instant.ts'
 import { useKeys } from '../keys.ts'
 import { useLoad } from '../loading.ts'
-import type { RuleView, ViewNode } from '../graph/rule-view.ts'
+import type { RuleView } from '../graph/rule-view.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Panel } from '../parts/layout.tsx'
 import { changesOf } from '../plot/bands.ts'
 import { Lanes } from '../plot/lanes.tsx'
+import { lanesOf, measuredBy } from '../plot/rule-lanes.ts'
 import { setQuery } from '../router.ts'
 import { api } from '../session.ts'
 import { zone } from '../settings.ts'
-import { metricOf, wantedOf } from '../words/rules.ts'
 import { type Course, RANGE_NAMES, type ShownRange } from './task-course.ts'
 
 export interface TaskDayProps {
@@ -23,22 +23,6 @@ export interface TaskDayProps {
   readonly keptSince: number | undefined
   readonly range: ShownRange
   readonly course: Course | undefined
-}
-
-/** Returns the metric that a sensor reads, and its limit. */
-function measuredBy({
-  properties,
-}: ViewNode): { readonly metric: string; readonly limit: number | undefined } | undefined {
-  const metric = metricOf(properties)
-  const limit = properties['threshold']
-  return metric === undefined ? undefined : { metric, limit: typeof limit === 'number' ? limit : undefined }
-}
-
-/** Returns the states of a node that its edges want. */
-function matchesOf(rule: RuleView, label: string): readonly string[] {
-  const ofGates = rule.nodes.flatMap(({ parents, rows }) => rows.map((row) => row[parents.indexOf(label)] ?? ''))
-  const ofTriggers = rule.triggers.flatMap((trigger) => (trigger.source === label ? wantedOf(trigger) : []))
-  return [...ofGates, ...ofTriggers]
 }
 
 export function TaskDay({ task, rule, next, keptSince, range, course }: TaskDayProps) {
@@ -70,7 +54,6 @@ export function TaskDay({ task, rule, next, keptSince, range, course }: TaskDayP
     { keys: '[', does: 'previous change', run: () => step(-1) },
     { keys: ']', does: 'next change', run: () => step(1) },
   ])
-  const observed = rule.nodes.filter(({ kind }) => kind !== 'actuator')
   return (
     <Panel
       title="Course"
@@ -117,11 +100,7 @@ export function TaskDay({ task, rule, next, keptSince, range, course }: TaskDayP
           series={series ?? []}
           metric={main?.metric ?? ''}
           limit={main?.limit}
-          lanes={observed.map(({ label }) => ({
-            name: label,
-            bands: course?.bands.get(label) ?? [],
-            matches: matchesOf(rule, label),
-          }))}
+          lanes={lanesOf(rule, course?.bands)}
           knownUntil={course?.knownUntil ?? from}
           firings={fired.filter(({ time }) => time >= from && time <= until)}
           next={Number.isFinite(next) ? next : undefined}

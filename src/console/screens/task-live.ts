@@ -75,13 +75,13 @@ export function useTaskStates(id: string): TaskStates {
       states.value = next
     }
     let caughtUp = 0
-    let telling: ReturnType<typeof setTimeout> | undefined
+    let stating: ReturnType<typeof setTimeout> | undefined
     const noteGap = ({ time }: ShownEvent): void => {
       const { value: missed } = gap
       if (missed === null || time < missed.from || time > missed.until) return
       caughtUp++
-      clearTimeout(telling)
-      telling = setTimeout(() => {
+      clearTimeout(stating)
+      stating = setTimeout(() => {
         done(`Live again, after ${countText(caughtUp, 'event')} that came meanwhile`)
         caughtUp = 0
         gap.value = null
@@ -106,7 +106,7 @@ export function useTaskStates(id: string): TaskStates {
       ending.abort()
       cancelAnimationFrame(frame)
       clearTimeout(timer)
-      clearTimeout(telling)
+      clearTimeout(stating)
     }
   }, [id, at === null])
   useEffect(() => {

@@ -19,7 +19,7 @@ import { zone } from '../settings.ts'
 import { useUnits } from '../units.ts'
 import { nameCrumb } from '../shell/crumb-names.ts'
 import { messageOf } from '../words/errors.ts'
-import { healthText, lastFiring, pastSentence, taskAnswer, timerText } from '../words/task.ts'
+import { healthText, lastFiring, taskAnswer, timerText } from '../words/task.ts'
 import { countdownText, lengthText, timeText } from '../words/times.ts'
 import { TaskDay } from './task-day.tsx'
 import { useCourse, useRange } from './task-course.ts'
@@ -150,11 +150,7 @@ function Loaded({
               aside={node.kind}
             >
               <div class="pad">
-                {at === null ? (
-                  <LiveWhy id={task.ID} node={node.label} round={live.round} />
-                ) : (
-                  <p class="why-sentence">{pastSentence(rule, states, node.label, zone.value, at)}</p>
-                )}
+                <NodeWhy id={task.ID} node={node.label} at={at} round={live.round} />
               </div>
             </Panel>
           )}
@@ -218,21 +214,39 @@ function StartStop({ task, reload }: { readonly task: TaskEntity; reload(): void
   )
 }
 
-function LiveWhy({ id, node, round }: { readonly id: string; readonly node: string; readonly round: number }) {
+interface NodeWhyProps {
+  readonly id: string
+  readonly node: string
+  /** null: now */
+  readonly at: number | null
+  readonly round: number
+}
+
+/** ms of a drag before the host is asked for the reason at that instant */
+const SETTLED = 150
+
+function NodeWhy({ id, node, at, round }: NodeWhyProps) {
+  const of = `${node} ${at}`
   const [shown, setShown] = useState<
-    { readonly node: string; readonly text?: ExplanationText; readonly error?: string } | undefined
+    { readonly of: string; readonly text?: ExplanationText; readonly error?: string } | undefined
   >()
   useEffect(() => {
     let isCurrent = true
-    api.rules.inspection.explain(id, node).then(
-      ({ text }) => isCurrent && setShown({ node, text }),
-      (thrown: unknown) => isCurrent && setShown({ node, error: messageOf(thrown) }),
-    )
-    return () => void (isCurrent = false)
-  }, [id, node, round])
-  if (shown?.node !== node) return null
+    const ask = (): void =>
+      void api.rules.inspection.explain(id, node, at ?? undefined).then(
+        ({ text }) => isCurrent && setShown({ of, text }),
+        (thrown: unknown) => isCurrent && setShown({ of, error: messageOf(thrown) }),
+      )
+    const timer = setTimeout(ask, at === null ? 0 : SETTLED)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
+  }, [id, of, at === null ? round : 0])
+  if (shown === undefined) return null
+  if (shown.of !== of) return at === null ? null : <p class="dim">Replaying the inputs until then …</p>
   if (shown.error !== undefined) return <Problem text={shown.error} />
-  return shown.text === undefined ? null : <Why text={shown.text} />
+  return shown.text === undefined ? null : <Why text={shown.text} isPast={at !== null} />
 }
 
 interface TimersProps {

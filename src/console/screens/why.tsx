@@ -4,7 +4,7 @@ import { zone } from '../settings.ts'
 import { now } from '../connection.ts'
 import { localTimes } from '../words/task.ts'
 
-export function Why({ text }: { readonly text: ExplanationText }) {
+export function Why({ text, isPast = false }: { readonly text: ExplanationText; readonly isPast?: boolean }) {
   const local = (sentence: string): string => localTimes(sentence, zone.value, now.value)
   return (
     <div class="why" aria-live="polite">
@@ -19,7 +19,7 @@ export function Why({ text }: { readonly text: ExplanationText }) {
           ))}
         </ol>
       )}
-      {text.whyNot.length > 0 && <h3>Why not now</h3>}
+      {text.whyNot.length > 0 && <h3>{isPast ? 'Why not then' : 'Why not now'}</h3>}
       {text.whyNot.map(({ source, sentence, reasons, needs }) => (
         <div class="blocked" key={source + sentence}>
           <p class="second">{local(sentence)}</p>

@@ -30,7 +30,9 @@ const SCREENS: Readonly<Record<string, () => Promise<Screen>>> = {
   data: async () => (await import('../screens/data.tsx')).Data,
   editor: async () => (await import('../editor/editor.tsx')).Editor,
   rehearsal: async () => (await import('../screens/rehearsal.tsx')).Rehearsals,
+  rollouts: async () => (await import('../screens/rollouts.tsx')).Rollouts,
   operations: async () => (await import('../screens/operations.tsx')).Operations,
+  connectors: async () => (await import('../screens/connectors.tsx')).Connectors,
 }
 
 export function App() {

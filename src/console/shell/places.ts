@@ -27,6 +27,7 @@ export const PLACES: readonly { readonly title: string; readonly places: readonl
       { name: 'Tasks', path: 'tasks', icon: 'task', key: 't', onPhone: true },
       { name: 'Editor', path: 'editor', icon: 'editor', key: 'e', onPhone: false },
       { name: 'Rehearsal', path: 'rehearsal', icon: 'rehearsal', key: 'h', onPhone: false },
+      { name: 'Roll-outs', path: 'rollouts', icon: 'forward', key: 'v', onPhone: false },
     ],
   },
   {

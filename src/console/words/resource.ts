@@ -30,3 +30,27 @@ export function resourcesAnswer(total: number, silent: number, filter: string): 
     ? countText(total, 'resource')
     : `${countText(total, 'resource')}, ${silent} of those shown silent for 15 minutes`
 }
+
+interface InTree {
+  readonly id: string
+  readonly [attribute: string]: unknown
+}
+
+/** Returns resources with each below its parent, as far as the parent is among them, and their depths. */
+export function treeOf<R extends InTree>(all: readonly R[]): readonly { readonly one: R; readonly depth: number }[] {
+  const ids = new Set(all.map(({ id }) => id))
+  const parts = new Map<unknown, R[]>()
+  for (const one of all) {
+    const { parentId } = one
+    const parent = typeof parentId === 'string' && ids.has(parentId) ? parentId : undefined
+    parts.set(parent, [...(parts.get(parent) ?? []), one])
+  }
+  const rows: { one: R; depth: number }[] = []
+  const open = (parts.get(undefined) ?? []).map((one) => ({ one, depth: 0 })).toReversed()
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { one, depth } = next
+    rows.push(next)
+    open.push(...(parts.get(one.id) ?? []).map((part) => ({ one: part, depth: depth + 1 })).toReversed())
+  }
+  return rows
+}

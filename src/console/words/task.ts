@@ -54,28 +54,6 @@ export function lastFiring(
   return fired.toSorted((a, b) => b.time - a.time)[0]
 }
 
-/** Returns why a node has its state in the past, where the host explains nothing: its parents, or its value. */
-export function pastSentence(rule: RuleView, states: NodeStates, label: string, zone: string, instant: number): string {
-  const node = rule.nodes.find((one) => one.label === label)
-  const { state = null, value, firedAt, ranAt, isCalling = false } = states.get(label) ?? {}
-  if (node === undefined) return ''
-  if (node.kind === 'actuator') {
-    if (isCalling) return `${label} had fired, and its call was in progress.`
-    return firedAt === undefined
-      ? `${label} had not fired.`
-      : `${label} had fired at ${timeText(firedAt, zone, instant, true)}.`
-  }
-  if (state === null) return `${label} was unknown.`
-  if (node.kind === 'gate') {
-    const parents = node.parents.map((parent) => `${parent} was ${states.get(parent)?.state ?? 'unknown'}`)
-    return `${label} was ${state}, because ${listText(parents)}.`
-  }
-  const read = ranAt === undefined ? '' : ` at ${timeText(ranAt, zone, instant, true)}`
-  return value === undefined
-    ? `${label} was ${state}, read${read}.`
-    : `${label} was ${state}: it read ${JSON.stringify(value)}${read}.`
-}
-
 interface ReplayCounts {
   readonly equal: number
   readonly added: number

@@ -42,38 +42,6 @@ export interface FieldSetHistory {
   previous: FieldSetHistory | undefined
 }
 
-/**
- * The history of a row whose messages alternate between two field lists, as when each message carries one metric. Rows
- * share these histories and store the last message with the other list separately: creating a history for each change
- * took most of a message's time.
- */
-export interface AlternatingHistory {
-  readonly fields: Fields
-  /** fields of the only kept message */
-  readonly keptFields: Fields
-  /**
-   * history after the next message with `keptFields`; undefined: that message has all of `fields`, so nothing is kept
-   */
-  next: AlternatingHistory | undefined
-}
-
-/** Stores the alternating histories of a batch. */
-export class AlternatingHistories {
-  readonly #all = new Map<Fields, Map<Fields, AlternatingHistory>>()
-
-  /** Returns the same object for equal arguments. `next` is undefined if `keptFields` contains all of `fields`. */
-  of(fields: Fields, keptFields: Fields): AlternatingHistory {
-    let others = this.#all.get(fields)
-    if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingHistory>()))
-    let fieldSets = others.get(keptFields)
-    if (fieldSets === undefined) {
-      others.set(keptFields, (fieldSets = { fields, keptFields, next: undefined }))
-      if (!keptFields.covers(fields)) fieldSets.next = this.of(keptFields, fields)
-    }
-    return fieldSets
-  }
-}
-
 /** Most failures kept for a row; older ones are outside every window. */
 export const MAX_FAILED = 64
 /** Most consecutive messages with failing sensors that are replayed; the full state takes the next one. */
@@ -242,11 +210,7 @@ export function carriedValue(
     const value = messageValue(one.message, key)
     if (value !== undefined) return one.time + validity > now ? value : undefined
   }
-  return streamValue(key, now, validity, stream)
-}
-
-/** Returns the earlier value of a name from the full state's stream. */
-export function streamValue(key: string, now: number, validity: number, stream: Stream | null | undefined): unknown {
+  // from the stream of the full state
   if (!stream) return undefined
   const value = messageValue(stream.values, key)
   if (value !== undefined) return stream.at + validity > now ? value : undefined

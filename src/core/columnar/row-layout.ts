@@ -42,14 +42,10 @@ export const STATE_BITS = FLAG - 1
 export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
-/** Last part of a past: when the kept message of an indexed row was taken, and its number within the source ... */
-const KEPT_NUMS = 2
-export const KEPT_TIME = 0
-export const KEPT_INDEX = 1
 /**
- * ... then what messages did not run: the state bits that each sensor had before its last run (-1: each message ran
- * all; meaningless while the last message ran all), and the numbers of skipped sensors and of messages without sensors
- * since the last synchronization. Adjacent to the kept message, because alternating histories write both.
+ * Last part of a past: what messages did not run: the state bits that each sensor had before its last run (-1: each
+ * message ran all; meaningless while the last message ran all), and the numbers of skipped sensors and of messages
+ * without sensors since the last synchronization.
  */
 const NOT_RUN_NUMS = 3
 export const PRIOR = 0
@@ -58,14 +54,13 @@ export const SILENT = 2
 
 /**
  * Offsets of a row's objects in one list: last message (while indexed), handle, firings since the last synchronization,
- * field-set history of the last message (while indexed), and the message that an alternating history keeps ...
+ * field-set history of the last message (while indexed) ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
 export const FIELD_SETS = 3
-export const KEPT = 4
-const OWN_OBJECTS = 5
+const OWN_OBJECTS = 4
 /**
  * ... and for each actuator: the message that last fired it, its plug, its properties if they are fixed, and what
  * preceded that message
@@ -106,7 +101,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS + NOT_RUN_NUMS)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + NOT_RUN_NUMS)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
@@ -130,14 +125,9 @@ export function holdAt(layout: Layout, actuator: number): number {
   return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
 }
 
-/** Returns the offset of the kept message's numbers. */
-export function keptAt(layout: Layout): number {
-  return (layout.blockSize + HOLD_NUMS) * layout.actuators
-}
-
 /** Returns the offset of the numbers about what messages did not run. */
 export function notRunAt(layout: Layout): number {
-  return keptAt(layout) + KEPT_NUMS
+  return (layout.blockSize + HOLD_NUMS) * layout.actuators
 }
 
 /** Returns the offset within a block of when an actuator had last fired before. */

@@ -7,7 +7,7 @@ import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { FieldSetHistory } from './field-set-history.ts'
 import type { Fields } from './message-fields.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import { AFTER, FIELD_SETS, KEPT, LAST } from './row-layout.ts'
+import { AFTER, FIELD_SETS, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -105,7 +105,6 @@ export class SingleListenerIndex {
     // A row that is still processing its message may yet fire.
     if (batch.currentRow === row) rows.fieldSets = fieldSets
     objects[own + LAST] = undefined
-    objects[own + KEPT] = undefined
     objects[own + FIELD_SETS] = undefined
     return { last, fieldSets }
   }

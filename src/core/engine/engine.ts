@@ -209,10 +209,14 @@ export class CoreEngine implements Engine {
   async begin(of: TaskOrigin, { id, run, createTime, resources }: BeginOptions): Promise<LiveTask> {
     this.#requireOpen()
     if (this.#tasks.has(id)) throw taskExists(id, 'remove it first')
-    const task = this.#made(id, createTime, this.#preparer.prepare(of.source, of.settings))
+    const task = this.#made(id, createTime, this.#preparedOf(of))
     await this.#turn((now) => this.#launch(task, resources, now, run))
     this.#tasks.set(id, task)
     return task
+  }
+
+  #preparedOf({ source, settings, preparer = this.#preparer }: TaskOrigin): Prepared {
+    return preparer.prepare(source, settings)
   }
 
   listenersOf(resource: string, channel?: string): Iterable<LiveTask> {
@@ -251,13 +255,13 @@ export class CoreEngine implements Engine {
   }
 
   async changeTo(of: TaskOrigin, { id, resources }: ChangeOptions): Promise<readonly Lost[]> {
-    return this.#change(this.#task(id), this.#preparer.prepare(of.source, of.settings), resources)
+    return this.#change(this.#task(id), this.#preparedOf(of), resources)
   }
 
   whatChangesTo(of: TaskOrigin, { id, resources }: ChangeOptions): readonly Lost[] {
     const task = this.#task(id)
     requireRunning(task, 'change')
-    return this.#carried(task, this.#preparer.prepare(of.source, of.settings), resources, this.#now()).lost
+    return this.#carried(task, this.#preparedOf(of), resources, this.#now()).lost
   }
 
   async #toChange(id: string, rule: Rule | Template, settings: TaskSettings) {
@@ -307,7 +311,7 @@ export class CoreEngine implements Engine {
     this.#requireOpen()
     requireFormat(saved)
     if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
-    const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#preparer.prepareSaved(saved)
+    const prepared = of ? this.#preparedOf(of) : this.#preparer.prepareSaved(saved)
     requireResources(saved, prepared.graph.resources.length)
     const task = this.#made(saved.id, saved.createTime, prepared)
     task.resolved = restoredResources(saved.resources, prepared)

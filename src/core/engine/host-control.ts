@@ -1,11 +1,14 @@
 /** Defines what a host that stores tasks itself passes to the engine. */
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'
+import type { Preparer } from './prepare.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 
 export interface TaskOrigin {
   readonly source: Rule | Template
   readonly settings: TaskSettings
+  /** compiles the rule with other plugs than those of the engine */
+  readonly preparer?: Preparer | undefined
 }
 
 export interface RestoreOptions {

@@ -55,14 +55,9 @@ export class Comparison {
     this.#parted ??= partingOf(time, input, events, witnesses, (event) => this.#isCommon(event))
     const fired = { old: events.old.filter(isFired), new: events.new.filter(isFired) }
     if (fired.old.length + fired.new.length === 0) return
-    for (const node of new Set([...fired.old, ...fired.new].map((event) => event.node))) {
-      const old = fired.old.filter((event) => event.node === node)
-      const fresh = fired.new.filter((event) => event.node === node)
-      const equal = Math.min(old.length, fresh.length)
-      if (equal > 0) this.#matcher.equal(node, equal)
-      for (const event of old.slice(equal)) this.#single('old', event, witnesses.new)
-      for (const event of fresh.slice(equal)) this.#single('new', event, witnesses.old)
-    }
+    this.#matcher.instant(fired.old, fired.new, (side, event) =>
+      this.#single(event, witnesses[side === 'old' ? 'new' : 'old']),
+    )
   }
 
   settle(now: number): void {
@@ -76,16 +71,10 @@ export class Comparison {
     return { equal, differences, more: this.#more, nodes: this.#matcher.tallies, parted: this.#parted }
   }
 
-  #single(side: Side, event: FiredEvent, other: Witness): void {
-    const blocked = this.#explained < MAX_EXPLAINED ? other.blocked(event.node) : undefined
+  #single({ node, time, source, why }: FiredEvent, other: Witness): DiffFiring {
+    const blocked = this.#explained < MAX_EXPLAINED ? other.blocked(node) : undefined
     if (blocked) this.#explained++
-    const firing: DiffFiring = {
-      time: event.time,
-      source: event.source,
-      ...(event.why && { why: event.why }),
-      ...(blocked && { other: blocked }),
-    }
-    this.#matcher.single(side, event.node, firing)
+    return { time, source, ...(why && { why }), ...(blocked && { other: blocked }) }
   }
 
   #isCommon({ node }: WatchedEvent): boolean {

@@ -35,6 +35,10 @@ export type Difference =
       readonly new: DiffFiring
     }
 
+export interface InstantFiring {
+  readonly node: string
+}
+
 export interface DiffTally {
   readonly node: string
   old: number
@@ -52,6 +56,15 @@ interface Destination {
   readonly new: DiffFiring[]
 }
 
+/** What a matcher knows, as plain JSON. */
+export interface SavedMatcher {
+  readonly nodes: readonly {
+    readonly tally: DiffTally
+    readonly old: readonly DiffFiring[]
+    readonly new: readonly DiffFiring[]
+  }[]
+}
+
 /** Receives the firings of both runs in order of time; stores only unmatched ones. */
 export class FiringMatcher {
   readonly #tolerance: number
@@ -59,9 +72,22 @@ export class FiringMatcher {
   readonly #byNode = new Map<string, Destination>()
 
   /** `tolerance` in ms */
-  constructor(tolerance: number, found: (difference: Difference) => void) {
+  constructor(tolerance: number, found: (difference: Difference) => void, saved?: SavedMatcher) {
     this.#tolerance = tolerance
     this.#found = found
+    for (const { tally, old, new: fresh } of saved?.nodes ?? [])
+      this.#byNode.set(tally.node, { tally: { ...tally }, old: [...old], new: [...fresh] })
+  }
+
+  save(): SavedMatcher {
+    return { nodes: [...this.#byNode.values()].map((one) => ({ ...one, tally: { ...one.tally } })) }
+  }
+
+  /** Number of firings that a later firing may still match. */
+  get waiting(): number {
+    let count = 0
+    for (const destination of this.#byNode.values()) count += destination.old.length + destination.new.length
+    return count
   }
 
   get tallies(): readonly DiffTally[] {
@@ -78,6 +104,22 @@ export class FiringMatcher {
     tally.old += count
     tally.new += count
     tally.equal += count
+  }
+
+  /** Adds the firings of both runs at one instant. `single` describes a firing that the other run lacks. */
+  instant<F extends InstantFiring>(
+    old: readonly F[],
+    fresh: readonly F[],
+    single: (side: Side, firing: F) => DiffFiring,
+  ): void {
+    for (const node of new Set([...old, ...fresh].map((firing) => firing.node))) {
+      const before = old.filter((firing) => firing.node === node)
+      const after = fresh.filter((firing) => firing.node === node)
+      const equal = Math.min(before.length, after.length)
+      if (equal > 0) this.equal(node, equal)
+      for (const firing of before.slice(equal)) this.single('old', node, single('old', firing))
+      for (const firing of after.slice(equal)) this.single('new', node, single('new', firing))
+    }
   }
 
   /**

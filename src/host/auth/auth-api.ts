@@ -267,7 +267,7 @@ function sessionOf({ credentials }: FastifyRequest): SessionCaller {
   throw new AppError('UNAUTHORIZED', 'The cookie of a session is missing; open one with POST /auth/v1/session')
 }
 
-/** Returns the caller by its credentials: `request.tenant` may name a partition of the tenant. */
+/** Returns the caller by its credentials. */
 function checkedOf({ credentials }: FastifyRequest): CheckedCaller {
   if (credentials !== undefined) return credentials
   throw new AppError('UNAUTHORIZED', 'Credentials are missing')

@@ -1,4 +1,5 @@
 /** Issues and checks bearer tokens of this host, and checks those of a trusted issuer. */
+import { subtle, type webcrypto } from 'node:crypto'
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { ALL_RIGHTS, AppError, type Rights, type Scope } from '#kernel'
 import { isTenant } from '../tenant.ts'
@@ -32,18 +33,20 @@ export interface TokenOrder {
 }
 
 export class Tokens {
-  readonly #key: Uint8Array
+  /** imported once: each import costs more than a check */
+  readonly #key: Promise<webcrypto.CryptoKey>
   readonly #now: () => number
   readonly #foreign: (ForeignIssuer & { keys: ReturnType<typeof createRemoteJWKSet> }) | undefined
 
   /** `key`: at least 32 secret bytes. `now`: epoch ms. */
   constructor(key: Uint8Array, now: () => number, foreign?: ForeignIssuer) {
-    this.#key = key
+    const hmac = { name: 'HMAC', hash: 'SHA-256' }
+    this.#key = subtle.importKey('raw', Uint8Array.from(key), hmac, false, ['sign', 'verify'])
     this.#now = now
     this.#foreign = foreign && { ...foreign, keys: createRemoteJWKSet(foreign.jwks, { timeoutDuration: 5000 }) }
   }
 
-  issue({ tenant, subject, lifetime, rights }: TokenOrder): Promise<string> {
+  async issue({ tenant, subject, lifetime, rights }: TokenOrder): Promise<string> {
     const seconds = Math.floor(this.#now() / 1000)
     return new SignJWT({ tenant, ...(rights && { rights }) })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -51,7 +54,7 @@ export class Tokens {
       .setSubject(subject)
       .setIssuedAt(seconds)
       .setExpirationTime(seconds + lifetime)
-      .sign(this.#key)
+      .sign(await this.#key)
   }
 
   async check(token: string): Promise<CheckedCaller> {
@@ -88,7 +91,11 @@ export class Tokens {
   }
 
   async #checkOwn(token: string): Promise<CheckedCaller> {
-    const { payload } = await jwtVerify(token, this.#key, { ...this.#rules(), algorithms: ['HS256'], issuer: ISSUER })
+    const { payload } = await jwtVerify(token, await this.#key, {
+      ...this.#rules(),
+      algorithms: ['HS256'],
+      issuer: ISSUER,
+    })
     // signed by this host, so that the claim is what was issued
     return callerOf(payload, 'tenant', (payload['rights'] as Rights | undefined) ?? ALL_RIGHTS)
   }

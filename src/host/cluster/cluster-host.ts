@@ -1,16 +1,6 @@
 /** Manages a host's membership in a cluster: joining, placement, routing and leaving. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  checkReplay,
-  HOST_RECORDS,
-  OpenTenants,
-  partitionName,
-  partitionOf,
-  partitionOfTask,
-  Placement,
-  type Program,
-  TTL_MS,
-} from '#cluster'
+import type { FastifyInstance } from 'fastify'
+import { checkReplay, HOST_RECORDS, OpenTenants, Placement, type Program, TTL_MS } from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Presence, Store } from '#storage'
@@ -19,27 +9,7 @@ import type { Timers } from '../timers.ts'
 import { ConnectionRouting } from './connection-routing.ts'
 import { HOP_HEADER, Hops } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
-import { PartitionCalls } from './partition-calls.ts'
-import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from '../tenant-services.ts'
-
-const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
-const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
-
-/** Returns the name of the partition that serves a request. `count`: the tenant's number of partitions. */
-function partitionOfRequest(
-  tenant: string,
-  count: number,
-  { method, routeOptions: { url = '' }, params }: Pick<FastifyRequest, 'method' | 'routeOptions' | 'params'>,
-): string {
-  if (count === 1 || typeof params !== 'object' || params === null || !('id' in params)) return tenant
-  const { id } = params
-  if (typeof id !== 'string') return tenant
-  // changes of templates and their tasks are made in the first partition
-  if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
-  const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
-  return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
-}
 
 /** Poll interval in ms */
 const POLL_MS = 250
@@ -73,9 +43,6 @@ export interface ClusterHostOptions {
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
-  readonly countOf: (tenant: string) => number
-  /** Called after each poll; must not wait */
-  readonly looked: () => void
 }
 
 export class ClusterHost {
@@ -83,8 +50,6 @@ export class ClusterHost {
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
   readonly connections: ConnectionRouting
-  readonly partitions: PartitionCalls
-  readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   #placement: Placement | undefined
@@ -99,7 +64,7 @@ export class ClusterHost {
   #apart = 0
 
   constructor(options: ClusterHostOptions) {
-    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
+    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
     const locate: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'unowned', term: 0 }
@@ -113,25 +78,19 @@ export class ClusterHost {
       },
       logger,
     })
-    const others = { place: locate, opened: (name: string) => this.tenants.opened(name), hops: this.#hops, timers }
-    this.partitions = new PartitionCalls({ ...others, requestMs })
-    this.streams = new PartitionStreams(others)
     this.routing = new RequestRouting({
       tenants: this.tenants,
       place: locate,
-      elapsed: () => options.timers.elapsed(),
+      timers,
       hops: this.#hops,
       requestMs,
-      partitionOf: (tenant, request) => partitionOfRequest(tenant, countOf(tenant), request),
-      partitions: [this.partitions, this.streams],
       tenantOfPublic,
     })
-    const elapsed = (): number => options.timers.elapsed()
+    const elapsed = (): number => timers.elapsed()
     this.connections = new ConnectionRouting({ tenants: this.tenants, place: locate, hops: this.#hops, elapsed })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
-    gauges.watchTotal('cluster-framed', () => this.routing.framed)
     gauges.watchTotal('cluster-refused', () => this.routing.refused)
   }
 
@@ -243,7 +202,6 @@ export class ClusterHost {
       )
       .finally(() => {
         this.#looked(placement)
-        this.#options.looked()
         void this.#readClock()
         void this.tenants.complete()
         if (this.#isStopped) return
@@ -255,8 +213,6 @@ export class ClusterHost {
   #looked({ urls }: Placement): void {
     this.routing.looked(urls)
     this.connections.looked(urls)
-    this.partitions.looked(urls)
-    this.streams.looked(urls)
   }
 
   /** Compares the clocks again, since they may be set after the join. Never rejects. */

@@ -5,7 +5,6 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { Signer } from './signer.ts'
 
 export const HOP_HEADER = 'reflexarc-hop'
 
@@ -22,28 +21,19 @@ export interface Hop {
 }
 
 export class Hops {
-  readonly #signer: Signer
+  readonly #key: Uint8Array
   readonly #now: () => number
   readonly #read = new WeakMap<IncomingMessage, Hop>()
 
   /** `secret`: shared by all hosts. `now`: epoch ms */
   constructor(secret: Uint8Array, now: () => number) {
-    this.#signer = new Signer(createHmac('sha256', secret).update(HOP_HEADER).digest())
+    this.#key = createHmac('sha256', secret).update(HOP_HEADER).digest()
     this.#now = now
   }
 
   sign(method: string, url: string, { count, term, slot, address = '' }: Hop): string {
     const head = `${count}.${term}.${slot ?? ''}.${this.#now()}.${Buffer.from(address).toString('base64url')}`
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
-  }
-
-  mark(raw: IncomingMessage, hop: Hop): void {
-    this.#read.set(raw, hop)
-  }
-
-  /** Derives a key for hosts of the cluster. `purpose`: must begin with a letter, so that it never equals a mark */
-  keyFor(purpose: string): Uint8Array {
-    return this.#signer.sign(Buffer.from(purpose))
   }
 
   /** Returns the mark of a request, which is verified only once. */
@@ -74,6 +64,6 @@ export class Hops {
   }
 
   #signature(head: string, method: string, url: string): Buffer {
-    return this.#signer.sign(Buffer.from(`${head}\n${method}\n${url}`))
+    return createHmac('sha256', this.#key).update(`${head}\n${method}\n${url}`).digest()
   }
 }

@@ -1,8 +1,7 @@
 /** Composes a cluster member from its own services and the services of each tenant that it owns. */
 import { createHmac } from 'node:crypto'
-import { type Program, readPartitionName } from '#cluster'
+import type { Program } from '#cluster'
 import { AppError, decodedText, LruCache } from '#kernel'
-import type { FollowedStream } from '#services/broker/contract'
 import { readBucketName } from '#services/objects'
 import { CALL_BASES } from '#services/webscripts'
 import type { CollectionSpec, Storage, Store } from '#storage'
@@ -15,8 +14,6 @@ import { makeServices } from '../wiring/make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../wiring/service-dependencies.ts'
 import type { ServiceRegistry, Tenants } from '../wiring/service-registry.ts'
 import { ClusterHost } from './cluster-host.ts'
-import { PartitionCounts } from './partition-counts.ts'
-import type { PartitionQuestion } from './partition-questions.ts'
 
 export interface ClusterOptions {
   readonly storage: Storage
@@ -46,14 +43,11 @@ export async function makeCluster(
   const addresses = new WebscriptAddresses(store, timers)
   const { now, gauges, figures, logger } = given
   const config = { ...given.config, sharedKeys }
-  const counts = new PartitionCounts(storage, timers, logger)
   const host: ClusterHost = new ClusterHost({
     store,
     presence: storage.presence,
     tell: async (word) => storage.notify?.(word),
-    tenants: () => counts.names(),
-    countOf: (tenant) => counts.of(tenant),
-    looked: () => counts.look(host.tenants),
+    tenants: () => storage.tenants(),
     secret,
     program,
     contents: config.objects.kind === 's3' ? config.objects.url : 'files',
@@ -63,25 +57,8 @@ export async function makeCluster(
     gauges,
     logger,
     requestMs: config.limits.requestMs,
-    open: (name, holder, lost) => {
-      const { tenant, number } = readPartitionName(name)
-      const others = {
-        ask: (at: number, question: PartitionQuestion, ending: AbortSignal) =>
-          host.partitions.ask(tenant, at, question, ending),
-        follow: (at: number, asked: FollowedStream, signal: AbortSignal) =>
-          host.streams.follow(tenant, at, asked, signal),
-        handed: (at: number) => host.partitions.handed(tenant, at),
-      }
-      return TenantServices.open({
-        services,
-        storage,
-        tenant,
-        figures,
-        timers,
-        logger,
-        tenure: { number, others, holder, lost },
-      })
-    },
+    open: (tenant, holder, lost) =>
+      TenantServices.open({ services, storage, tenant, figures, timers, logger, tenure: { holder, lost } }),
     tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
   })
   const of = (tenant: string): ServiceRegistry => {

@@ -8,25 +8,17 @@
  *   were never sent because the host accepted no connection
  */
 import { Readable } from 'node:stream'
-import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type OpenTenants, type TenantLocation, slotOf } from '#cluster'
 import { AppError } from '#kernel'
-import { NDJSON_MEDIA_TYPE } from '#services/shared'
-import { FrameClients } from './frames/frame-clients.ts'
-import { FrameServer } from './frames/frame-server.ts'
-import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
-import type { PartitionCalls } from './partition-calls.ts'
-import { isUnasked } from './question-route.ts'
-import { isGetOrHead, SmallRequests } from './small-requests.ts'
-import { openTunnel } from './tunnel.ts'
+import type { Timers } from '../timers.ts'
+import { Forwarding, isGetOrHead } from './forwarding.ts'
+import type { Hop, Hops } from './hop.ts'
 
 /** Response header that names the tenant's owner, so that clients can call the owner directly. */
 const OWNER_HEADER = 'reflexarc-owner'
 export const HOST_HEADER = 'reflexarc-host'
 
-const CONNECTIONS = 128
-const CONNECT_MS = 2_000
 /** How long a request waits for an owner, in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
@@ -42,14 +34,11 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => TenantLocation
   readonly hops: Hops
-  readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
-  readonly elapsed: () => number
+  readonly timers: Pick<Timers, 'elapsed' | 'after'>
   /** Time limit for the first byte of a response, in ms */
   readonly requestMs: number
   /** Maximum number of pending requests and streams per host */
   readonly maxAsked?: number
-  /** Returns the name (`partitionName`) of the partition that serves the request */
-  readonly partitionOf: (tenant: string, request: FastifyRequest) => string
   /** Returns the tenant of a request without credentials; undefined: any host can answer */
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
@@ -74,51 +63,29 @@ export class RequestRouting {
   readonly #asked = new Map<string, Set<() => void>>()
   readonly #lost: Routed[] = []
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
-  readonly #frames: FrameClients
-  #small: SmallRequests | undefined
+  readonly #forwarding: Forwarding
   #forwarded = 0
   #refused = 0
 
   constructor(options: RoutingOptions) {
     this.#options = options
-    this.#frames = new FrameClients(options)
+    this.#forwarding = new Forwarding(options)
   }
 
   get forwarded(): number {
     return this.#forwarded
   }
 
-  get framed(): number {
-    return this.#small?.framed ?? 0
-  }
-
   get refused(): number {
     return this.#refused
   }
 
-  async addTo(app: FastifyInstance): Promise<void> {
-    const { requestMs, hops } = this.#options
-    // optional packages, only loaded in a cluster
-    const [{ default: replyFrom }, { Agent }] = await Promise.all([import('@fastify/reply-from'), import('undici')])
-    const agent = new Agent({
-      connections: CONNECTIONS,
-      connect: { timeout: CONNECT_MS },
-      // the owner enforces the time limit; this limit is for an owner that does not
-      headersTimeout: requestMs + CONNECT_MS,
-      bodyTimeout: 0,
-    })
-    this.#small = new SmallRequests({ agent, frames: this.#frames, hops })
-    new FrameServer(hops).addTo(app)
-    await app.register(replyFrom, { disableRequestLogging: true, disableCache: true, undici: agent })
-    app.addHook('onClose', () => {
-      this.#frames.end()
-      return agent.destroy()
-    })
+  addTo(app: FastifyInstance): void {
+    app.addHook('onClose', async () => this.#forwarding.end())
     app.addHook('preParsing', (request, _reply, payload, done) => {
       const body = this.#bodies.get(request)
       done(null, body === undefined ? payload : Readable.from([body]))
     })
-    for (const asked of this.#options.partitions) await asked.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
       const asked = { request, reply, done }
       if (!isPublic(request)) return this.#take(request.tenant, asked)
@@ -128,21 +95,17 @@ export class RequestRouting {
     })
   }
 
-  #take(whose: string | undefined, asked: Omit<Routed, 'tenant' | 'since'>): void {
-    const { request, reply, done } = asked
-    if (whose === undefined || whose === '') return done()
-    const tenant = this.#options.partitionOf(whose, request)
-    // makes routes use that partition's services
-    if (tenant !== whose) request.tenant = tenant
+  #take(tenant: string | undefined, asked: Omit<Routed, 'tenant' | 'since'>): void {
+    const { reply, done } = asked
+    if (tenant === undefined || tenant === '') return done()
     const opened = this.#options.tenants.get(tenant)
-    if (opened === undefined) return this.#route({ ...asked, tenant, since: this.#options.elapsed() })
+    if (opened === undefined) return this.#route({ ...asked, tenant, since: this.#options.timers.elapsed() })
     opened.hold(reply)
     done()
   }
 
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
-    this.#frames.looked(live)
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
@@ -193,7 +156,7 @@ export class RequestRouting {
 
   /** Makes a request wait for the next poll. Returns false at its time limit, or when too many requests wait. */
   #waits(one: Routed): boolean {
-    const mayWait = this.#options.elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST
+    const mayWait = this.#options.timers.elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST
     if (mayWait) this.#lost.push(one)
     return mayWait
   }
@@ -211,9 +174,8 @@ export class RequestRouting {
 
   #forward(owner: string, next: Hop, one: Routed): void {
     const { request, reply, body } = one
-    const small = this.#small
-    if (body !== undefined || small === undefined || !small.takes(request)) return this.#ask(owner, next, one)
-    small.read(request, reply, (whole) => {
+    if (body !== undefined || !this.#forwarding.holds(request)) return this.#ask(owner, next, one)
+    this.#forwarding.read(request, reply, (whole) => {
       // the request may have been answered at its deadline meanwhile
       if (!reply.sent) this.#ask(owner, next, { ...one, body: whole })
     })
@@ -221,59 +183,23 @@ export class RequestRouting {
 
   #ask(owner: string, next: Hop, one: Routed): void {
     const { request, reply, body } = one
-    const { method, raw, headers } = request
+    const { method, raw, headers, ip } = request
     this.#forwarded += 1
     reply.header(OWNER_HEADER, owner)
-    const mark = { ...next, address: request.ip }
     let isOver = false
-    let drop: () => void = () => undefined
-    const refuse = (error?: unknown): void => {
+    const refuse = (isUnasked = false): void => {
       if (isOver) return
       isOver = true
       drop()
+      cut()
       // reads can be repeated safely
-      const mayRepeat =
-        headers.upgrade === undefined && (isGetOrHead(method) || (body !== undefined && isUnasked(error)))
+      const mayRepeat = headers.upgrade === undefined && (isGetOrHead(method) || (body !== undefined && isUnasked))
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
       else if (!mayRepeat || !this.#waits(one)) reply.send(unanswered(owner))
     }
-    if (body !== undefined && this.#small !== undefined) {
-      drop = this.#endWith(owner, reply, refuse)
-      const stream = (answer: Readable): void => sendStream(reply, answer)
-      this.#small.ask(owner, request, body, mark, {
-        reply,
-        isOver: () => isOver || reply.sent || reply.raw.destroyed,
-        stream,
-        failed: refuse,
-      })
-      return
-    }
-    // append the path to the address instead of resolving it, since a path may begin with two slashes
-    const target = new URL(owner + (raw.url ?? ''))
-    const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
-    if (headers.upgrade !== undefined) {
-      this.#endWith(owner, reply, openTunnel(target, { ...headers, [HOP_HEADER]: hop }, reply, refuse))
-      return
-    }
-    if (!isGetOrHead(method)) request.body = raw
-    drop = this.#endWith(owner, reply, refuse)
-    const hooks: FastifyReplyFromHooks = {
-      // keeps the host name that the client knows, which addresses in answers and signatures use
-      rewriteRequestHeaders: ({ headers: { host } }, given) => ({
-        ...given,
-        ...(host !== undefined && { host }),
-        [HOP_HEADER]: hop,
-      }),
-      retryDelay: () => null,
-      onResponse: (_request, _reply, answer) => {
-        const { stream } = answer as unknown as { stream: Readable }
-        // this answer came after another attempt had begun
-        if (isOver) return void stream.destroy()
-        sendStream(reply, stream)
-      },
-      onError: (_reply, { error }) => refuse(error),
-    }
-    reply.from(target.href, hooks)
+    const drop = this.#endWith(owner, reply, refuse)
+    const hop = this.#options.hops.sign(method, raw.url ?? '', { ...next, address: ip })
+    const cut = this.#forwarding.ask(owner, { request, reply, hop, body, failed: refuse })
   }
 
   /** Ends the request if the owner is gone before the answer is complete. Returns a function that unregisters it. */
@@ -288,13 +214,6 @@ export class RequestRouting {
     reply.raw.once('close', forget)
     return forget
   }
-}
-
-function sendStream(reply: FastifyReply, stream: Readable): void {
-  // send the head at once, which readers of lines would otherwise see only with the first line
-  if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
-    reply.raw.once('pipe', () => reply.raw.flushHeaders())
-  reply.send(stream)
 }
 
 function notAnywhere(tenant: string): AppError {

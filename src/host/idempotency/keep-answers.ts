@@ -38,7 +38,10 @@ export const READS: ReadonlySet<string> = new Set([
   '/models/:name/classify',
   '/models/:name/regress',
   '/api/tasklogs',
+  '/api/rules/check',
   '/api/variableDeclarations',
+  // the calls of tools inside are requests of their own
+  '/mcp',
   '/converter/:name/convert',
   '/converter/test',
 ])

@@ -8,12 +8,12 @@ const NEWEST = 'latest'
 
 export function actuatorCall(tenant: string, rules: () => RulesService | undefined): ActuatorCall {
   return {
-    run: async ({ name, version, properties, resource, hops, root, id }) => {
+    run: async ({ name, version, properties, resource, hops, root, id, rights }) => {
       const service = rules()
       if (service === undefined)
         throw new AppError('CLOSED', 'this host does not serve rules; commands wait for a host that does')
       const led = { hops, ...(root !== undefined && { root }) }
-      const { tools } = service.as({ tenant, user: ENGINE })
+      const { tools } = service.as({ tenant, user: ENGINE, ...(rights && { rights }) })
       const plug = await tools.plug('actions', name, version === NEWEST ? undefined : version)
       const outcome = await tools.call('actions', name, plug.version, { properties, resource }, { id, ...led })
       const { result, message, error, rawData } = outcome

@@ -49,23 +49,15 @@ export const makeBroker: MakeService = (dependencies) => {
         frameBytes: config.limits.bodyBytes,
       }),
     ...mqttListener(service, dependencies),
-    open: ({ tenant, store, services, partition }) => {
+    open: ({ tenant, store, services }) => {
       const broker = createBrokerService({
         tenant,
         store,
         log: logOf(services, store),
         now,
         engine: () => services.runner && engineIntake(services.runner.intake),
-        resources: () => partition?.first?.resources ?? services.resources,
+        resources: () => services.resources,
         commands: () => services.work?.outbox,
-        ...(partition && {
-          partition: {
-            number: partition.number,
-            count: partition.count,
-            ask: (at, question) => partition.ask(at, { of: 'broker', question }),
-            follow: (at, request, signal) => partition.follow(at, request, signal),
-          },
-        }),
         ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
         // a tenant may leave this host and return
         ...(config.cluster && { earlierNumbers: () => now() * NUMBERS_PER_MS }),
@@ -81,13 +73,12 @@ export const makeBroker: MakeService = (dependencies) => {
         later: machineTimers.later,
         report: (what, error) => logger.warn(what, { tenant, error: messageOf(error) }),
       })
-      const isFirst = (partition?.number ?? 0) === 0
       return {
         provides: { broker, presence },
         life: {
           async start(closing) {
             await broker.start(closing)
-            if (isFirst) presence.start()
+            presence.start()
           },
           async stop() {
             presence.stop()

@@ -8,7 +8,6 @@ import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
 import { generatorHere } from '#platform/generate'
 import { JobSlots } from '#jobs'
-import type { Logger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Plug } from '#plug'
 import type { DeployedPlug } from '#services/functions/contract'
@@ -17,15 +16,11 @@ import {
   type DurableOptions,
   type DurableRunner,
   openDurableRunner,
-  Relay,
   rulesErrorBody,
   rulesRoutes,
-  type TaskRunner,
 } from '#services/rules'
-import type { Store } from '#storage'
 import { plugServices } from './plug-services.ts'
 import { functionPlug } from './function-plugs.ts'
-import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { scriptInterpreter } from '../work/script-interpreter.ts'
@@ -83,15 +78,15 @@ function openRules(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
   host: RulesOfHost,
-  { tenant, store, services, partition }: TenantDependencies,
+  { tenant, store, services }: TenantDependencies,
 ): TenantService {
   const { gauges, now, atLeast, logger, config, threads } = dependencies
   const { threadPlugs, runners, checkpoints } = host
   const warn = (text: string): void => logger.warn(text)
   const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
   const own = plugServices(tenant, services, machineTimers.later)
-  const plugServicesHere = withinRights(withinBudget(partition?.ports(own) ?? own, budget))
-  const functionsHere = () => partition?.first?.functions ?? services.functions
+  const plugServicesHere = withinRights(withinBudget(own, budget))
+  const functionsHere = () => services.functions
   const deployed = () => functionsHere()?.plugs() ?? NO_FUNCTIONS
   const functions = derived([deployed], (list) => list.map((one) => functionPlug(one, functionsHere)))
   const plugsWith = (options: BuiltinOptions) => {
@@ -103,19 +98,17 @@ function openRules(
   const plugs = plugsWith({ clock: machineTimers.elapsed, calling: (plug) => asTask(plug, rightsOf) })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOnes = derived([plugs], (all) => all.map(unchecked))
-  const ports = enginePorts(tenant, services, partition)
+  const ports = enginePorts(tenant, services)
   const generate = generatorHere()
-  const durable = openDurableRunner({
+  const runner = openDurableRunner({
     store,
     log: logOf(services, store),
     plugs: uncheckedOnes,
     ports,
     scheduler: { now, schedule: asyncScheduler.schedule.bind(asyncScheduler) },
     reached: atLeast,
-    bind: async (resources) => relay?.bind(resources),
     restMs: REST_MS,
     keepInputs: config.keepInputs,
-    partition: partition?.number ?? 0,
     checkpoints,
     waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
     identityIgnores: config.identityIgnores,
@@ -128,14 +121,12 @@ function openRules(
     ...(generate && { generate }),
     logger,
   })
-  runners.add(durable)
-  const relay = partition && relayOf(partition, durable.intake, store, logger)
-  const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
+  runners.add(runner)
   const rules = createRulesService({
     tenant,
     store,
     runner,
-    kept: () => durable.past.kept,
+    kept: () => runner.past.kept,
     plugs,
     directPlugs,
     elsewhere: threadedRuns({
@@ -153,31 +144,24 @@ function openRules(
     newId: () => timeOrderedId(now()),
     places: host.places,
     logger,
-    ...(partition && {
-      partition: {
-        number: partition.number,
-        count: partition.count,
-        ask: (at, question) => partition.ask(at, { of: 'rules', question }),
-      },
-    }),
     resources: () => services.resources && resourceFinder(tenant, services.resources),
     templateWritten: (template) => services.work?.templateWritten(template),
     readable: async () => services.broker?.readable(),
   })
-  const running = { runner: durable, refusedDescendants: () => budget.refused }
+  const running = { runner, refusedDescendants: () => budget.refused }
   return {
-    provides: { rules, runner, running, ...(relay && { relay }) },
+    provides: { rules, runner, running },
     life: {
-      trouble: () => durable.trouble && `tenant ${tenant}: ${durable.trouble}`,
-      warnings: () => [...budget.loops(), ...leadWarnings(tenant, durable.leadMs)],
+      trouble: () => runner.trouble && `tenant ${tenant}: ${runner.trouble}`,
+      warnings: () => [...budget.loops(), ...leadWarnings(tenant, runner.leadMs)],
       start: async (closing) => {
         await services.connectors?.prepare()
         await rules.start(closing)
       },
       async stop() {
         await rules.stop()
-        await durable.close()
-        runners.delete(durable)
+        await runner.close()
+        runners.delete(runner)
       },
     },
   }
@@ -198,34 +182,6 @@ function leadWarnings(tenant: string, ms: number): readonly string[] {
   return [
     `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of the time of this host, like their log; they run a tenth slower until both agree`,
   ]
-}
-
-/** Interval between checks for items handed over by other partitions, which also send notifications, in ms */
-const RELAY_LOOK_MS = 500
-
-function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], store: Store, logger: Logger): Relay {
-  const { tenant, number, count } = partition
-  return new Relay({
-    tenant,
-    store,
-    partition: { number, count },
-    intake,
-    handed: (to) => partition.handed(to),
-    every: (work) => machineTimers.every(RELAY_LOOK_MS, work),
-    logger,
-  })
-}
-
-function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunner {
-  return {
-    plan: (change) => runner.plan(change),
-    losses: (task) => runner.losses(task),
-    resume: (tasks) => runner.resume(tasks),
-    nodes: runner.nodes,
-    intake,
-    reports: runner.reports,
-    past: runner.past,
-  }
 }
 
 function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOptions, 'outbound'> {
@@ -264,10 +220,10 @@ function derived<T>(
 const NO_FUNCTIONS: readonly DeployedPlug[] = []
 
 /** Returns the ports that a tenant's engine uses to call services. Secrets need a vault on this host. */
-function enginePorts(tenant: string, services: ServiceRegistry, partition: HostedPartition | undefined): Ports {
+function enginePorts(tenant: string, services: ServiceRegistry): Ports {
   return {
     latestValue: latestValue(tenant, () => services.broker),
-    metadata: metadataOf(() => partition?.first?.resources ?? services.resources),
+    metadata: metadataOf(() => services.resources),
     secret: async (key) => (await services.vault?.open([key]))?.values.get(key),
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Manages tasks of resources with the rules service. Managed tasks are marked by tags and by the user who created them.
  */
-import { AppError, type Caller, isPlainObject } from '#kernel'
+import { AppError, type Caller, isPlainObject, type Rights } from '#kernel'
 import type { ManagedTasks, UnstartableTask, WantedTask } from '#services/resources/contract'
 import type { RulesApi, InternalRules, TaskEntity, TaskSpecification } from '#services/rules/contract'
 
@@ -16,11 +16,11 @@ type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
 export function managedTasks(tenant: string, rules: () => InternalRules | undefined): ManagedTasks {
   const caller: Caller = { tenant, user: ENGINE }
-  const api = (): RulesApi => {
+  const api = (rights?: Rights): RulesApi => {
     const service = rules()
     if (service === undefined)
       throw new AppError('CLOSED', 'this host does not serve rules; tasks are created once it does')
-    return service.as(caller)
+    return service.as({ ...caller, ...(rights && { rights }) })
   }
   return {
     of: async (resources) => {
@@ -39,7 +39,7 @@ export function managedTasks(tenant: string, rules: () => InternalRules | undefi
       return served && unstartable({ ...(await defaultsOf(served, templateName)), ...settings }, served)
     },
     make: async (wanted) => {
-      await api().tasks.create(specificationOf(wanted))
+      await api(wanted.rights).tasks.create(specificationOf(wanted))
     },
     rebind: async (resource) => {
       await rules()?.rebind(resource)

@@ -56,7 +56,7 @@ export function mqttListener(
           const resource = await deviceOf(own, clientId, (id) => resources.lookup(id))
           if (resource !== undefined) await presence?.change(resource, { clientId, user }, isOnline)
         },
-        sessions: ({ tenant }) => tenants.of(tenant).broker?.kept?.sessions,
+        sessions: ({ tenant }) => tenants.of(tenant).broker?.kept.sessions,
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,

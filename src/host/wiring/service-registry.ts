@@ -1,5 +1,4 @@
 /** Registers the services of tenants, so that they can find each other and the host can find them. */
-import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
 import type { InternalAudit } from '#services/audit'
@@ -16,7 +15,7 @@ import type { Resources } from '#services/resources'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
-import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
+import type { DurableRunner, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
 import type { Presence } from './presence.ts'
 
@@ -45,7 +44,6 @@ export interface ServiceRegistry {
   vault?: InternalVault
   audit?: InternalAudit
   work?: Pick<Resources, 'outbox' | 'templateWritten'>
-  relay?: Relay
 }
 
 export function logOf(services: ServiceRegistry, store: Store): TenantLog {
@@ -66,11 +64,7 @@ export function ofCaller<A>(
   pick: (registry: ServiceRegistry) => { as(caller: Caller): A } | undefined,
 ): { as(caller: Caller): A } {
   return {
-    as: (caller) => {
-      const service = served(pick(tenants.of(caller.tenant)))
-      const { tenant } = readPartitionName(caller.tenant)
-      return service.as(tenant === caller.tenant ? caller : { ...caller, tenant })
-    },
+    as: (caller) => served(pick(tenants.of(caller.tenant))).as(caller),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Lists the services that a host can serve. */
 import { makeAudit } from './make-audit.ts'
 import { makeAlarms } from './make-alarms.ts'
+import { makeAssistants } from './make-assistants.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeConnectors } from './make-connectors.ts'
 import { makeFunctions } from './make-functions.ts'
@@ -33,5 +34,6 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['objects', makeObjects],
   ['subscriptions', makeSubscriptions],
   ['audit', makeAudit],
+  ['assistants', makeAssistants],
   ['connectors', makeConnectors],
 ])

@@ -1,6 +1,5 @@
 /** Defines the service of one tenant and its dependencies. */
 import type { Store } from '#storage'
-import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
 export interface TenantDependencies {
@@ -8,8 +7,6 @@ export interface TenantDependencies {
   readonly store: Store
   /** The tenant's other services; read them when needed, since services may be added later */
   readonly services: ServiceRegistry
-  /** Partition of the tenant; absent: the tenant has only one */
-  readonly partition?: HostedPartition
 }
 
 export interface TenantService {

@@ -1,10 +1,17 @@
 /** Defines the kinds of work that threads do, with their inputs and handlers. */
-import type { CheckOptions } from '#core/spi'
 import type { NextRunsOptions } from '#core'
 import type { CancelSignal } from '#kernel'
+import type { ProofRequest } from '#mcp'
 import type { ConversionWork } from '#services/converter/conversion'
 import type { DeployedPlug } from '#services/functions/contract'
-import type { PlugCause, PlugFamily, RehearsalWork, RunSource, TemplateRunOptions } from '#services/rules'
+import type {
+  DocumentCheck,
+  PlugCause,
+  PlugFamily,
+  RehearsalWork,
+  RunSource,
+  TemplateRunOptions,
+} from '#services/rules'
 
 /** Lets a thread call services of the thread that sent the work. */
 export interface CallingThread {
@@ -43,7 +50,8 @@ export interface WorkInputs {
     readonly input: unknown
     readonly cause: PlugCause | undefined
   }
-  readonly check: RulesContext & { readonly specification: unknown; readonly options: CheckOptions }
+  readonly check: RulesContext & { readonly specification: unknown; readonly options: DocumentCheck }
+  readonly prove: ProofRequest
   readonly variables: { readonly graph: unknown }
   readonly schedule: { readonly expression: string; readonly options: NextRunsOptions }
 }

@@ -27,6 +27,10 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Wor
       prepare: (converter) => void own.prepare(converter),
     }
   })
+  const proofs = async (): Promise<WorkHandlers<'prove'>> => {
+    const { prove } = await import('#mcp/prove')
+    return { prove }
+  }
   const rules = once(async (): Promise<RulesWork> => {
     const { rulesWork } = await import('./rules-work.ts')
     return rulesWork(data, await interpreter())
@@ -37,7 +41,9 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Wor
         ? await scripts()
         : name === 'convert' || name === 'test' || name === 'prepare'
           ? await conversions()
-          : await rules()
+          : name === 'prove'
+            ? await proofs()
+            : await rules()
     return kinds[name] as WorkHandler<unknown>
   }
 }

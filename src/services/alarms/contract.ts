@@ -16,7 +16,7 @@ import type { Caller, Issue, Json, RevisionOptions } from '#kernel'
 import type { Log, Write } from '#storage'
 import type { Alarm, AlarmWhy, AttributeChange, QueuedAlarmBatch } from './alarm-schema.ts'
 
-export type { Alarm } from './alarm-schema.ts'
+export { type Alarm, LISTING } from './alarm-schema.ts'
 
 export interface AlarmsService {
   as(caller: Caller): AlarmsApi

@@ -81,6 +81,10 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
         done()
       },
     })
+    // the package would accept an upgrade of any route in this scope, and close it
+    child.addHook('onRequest', (request, _reply, done) =>
+      request.ws && request.routeOptions.config.isSocket !== true ? done(notSocket(request.url)) : done(),
+    )
     const routes = [...ROUTES, ...streamRoutes(streaming, new Sockets(service, streaming))]
     await addRoutes(child, service, { tag: 'broker', errors: ErrorSchema, routes })
   })
@@ -287,7 +291,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       server: {
         exposeHeadRoute: false,
         wsHandler,
-        config: name === 'events' ? { socketScope: 'device' } : { orDevice: true },
+        config: { isSocket: true, ...(name === 'events' ? { socketScope: 'device' } : { orDevice: true }) },
       },
       handler: ({ api, params: { id }, query, request, reply }) => {
         const form = acceptedForm(request.headers.accept)
@@ -311,7 +315,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       summary: `WebSocket: ${summary}`,
       query: query as typeof RESUMING,
       answers: { 101: Type.Null({ description: 'the connection is now a WebSocket' }) },
-      server: { exposeHeadRoute: false, wsHandler, config },
+      server: { exposeHeadRoute: false, wsHandler, config: { isSocket: true, ...config } },
       handler: ({ reply }) =>
         reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: request an upgrade' }),
     })
@@ -351,6 +355,11 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       scope: 'device',
     }),
   ]
+}
+
+function notSocket(url: string): AppError {
+  const [path] = url.split('?')
+  return new AppError('NOT_FOUND', `${path} is not a WebSocket; open /resources/{id}/events/subscribe or /socket`)
 }
 
 function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'> {

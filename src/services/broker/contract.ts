@@ -22,7 +22,7 @@ import type { Followed, KeptMessage } from '#log'
 import type { Sample, Write } from '#storage'
 import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './series/series-schema.ts'
 
-export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
+export { type SeriesAnswer, SERIES_PAGE, type SeriesPage, type SeriesQuery } from './series/series-schema.ts'
 
 /** The service as callers use it. */
 export interface BrokerService {
@@ -44,13 +44,6 @@ export interface InternalBroker extends BrokerService {
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to date with the log, and resumes unfinished work. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
-  /** Handles a request from another partition of the tenant. */
-  answer(question: BrokerQuestion): Promise<void>
-  /**
-   * Streams messages to another partition, after a confirming first part. Ends with the signal, or when the partition
-   * moves.
-   */
-  follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
   /** Deletes what is kept for MQTT clients about a resource. */
@@ -69,10 +62,7 @@ export interface SeriesImport {
 export interface BatchIntake {
   /** Reads a message that names its `resource`. Throws `VALIDATION` with all problems, as a post does. */
   read(message: unknown, options?: Pick<PostOptions, 'badTime' | 'identityIgnores'>): ReadMessage
-  /**
-   * Commits messages, at least one, as one unit with the writes. Of a tenant with several partitions, the writes follow
-   * the messages.
-   */
+  /** Commits messages, at least one, as one unit with the writes. */
   commit(messages: readonly ReadMessage[], writes: readonly Write[]): Promise<void>
 }
 
@@ -80,33 +70,6 @@ export interface BatchIntake {
 export interface ReadMessage {
   readonly arrived: number
 }
-
-/** A request to the broker of another partition, as plain JSON. */
-export type BrokerQuestion =
-  /** takes validated messages of resources of this partition; `key`: a repetition has no effect */
-  | { readonly ask: 'take'; readonly post: object; readonly key?: string }
-  /** resolves when all earlier posts of the partition can be read */
-  | { readonly ask: 'readable' }
-
-/** Requests a stream from another partition, as plain JSON. */
-export interface FollowedStream {
-  readonly channel: Channel
-  /** absent: all resources */
-  readonly resource?: string
-  /** place of the last seen message in the partition's log; later messages are sent first */
-  readonly since?: LogPosition
-}
-
-/** A part of a stream from another partition, as plain JSON. */
-export type FollowedPart =
-  /**
-   * the first part; `place`: right before the next message; `missed`: some messages since `since` are no longer in the
-   * log
-   */
-  | { readonly here: true; readonly place?: LogPosition; readonly missed?: true }
-  | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPosition }
-  /** number of messages lost because the reader was slow */
-  | { readonly dropped: number }
 
 /** Values for /metrics. Totals count since the start. */
 export interface BrokerGauges {
@@ -154,8 +117,7 @@ export interface BrokerApi {
 
 /** The API of clients over MQTT. */
 export interface MqttBrokerApi extends BrokerApi {
-  /** absent: a tenant in several partitions has none */
-  readonly retained?: RetainedApi | undefined
+  readonly retained: RetainedApi
 }
 
 /** The retained messages of topics. */

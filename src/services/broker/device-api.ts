@@ -1,7 +1,7 @@
 /** The API of a device: it posts messages of its own resources, and reads their commands. */
 import { type FeedReader, isPlainObject, type KeyResources } from '#kernel'
 import { type LookUp, type NamedResource, requireOwn } from '#services/shared'
-import type { BrokerMessage, MqttBrokerApi, RetainedApi, StreamedMessage } from './contract.ts'
+import type { BrokerMessage, MqttBrokerApi, StreamedMessage } from './contract.ts'
 
 export function deviceApi(api: MqttBrokerApi, own: KeyResources, lookUp: LookUp): MqttBrokerApi {
   const check = (named: readonly NamedResource[]) => requireOwn(own, named, lookUp)
@@ -23,21 +23,17 @@ export function deviceApi(api: MqttBrokerApi, own: KeyResources, lookUp: LookUp)
         return api.messages.last(resource, ...more)
       },
     },
-    ...(retained && {
-      retained: {
-        publish: async (resource, channel, ...post) => {
-          if (channel === 'events') await one(resource)
-          return retained.publish(resource, channel, ...post)
-        },
-        last: (...topic) => retained.last(...topic),
-        resources: () => retained.resources(),
-        isRetained: (message) => retained.isRetained(message),
-        clear: async (resource, channel) => {
-          if (channel === 'events') await one(resource)
-          await retained.clear(resource, channel)
-        },
-      } satisfies RetainedApi,
-    }),
+    retained: {
+      ...retained,
+      publish: async (resource, channel, ...post) => {
+        if (channel === 'events') await one(resource)
+        return retained.publish(resource, channel, ...post)
+      },
+      clear: async (resource, channel) => {
+        if (channel === 'events') await one(resource)
+        await retained.clear(resource, channel)
+      },
+    },
     streams: {
       firehose: (options) => api.streams.firehose(options),
       subscribe: (resource, channel, options) => {

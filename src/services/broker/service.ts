@@ -4,23 +4,18 @@ import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
 import { PARTITION, TenantLog } from '#log'
 import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
-import { partitionOf } from '#cluster'
 import type {
   BatchIntake,
   MqttBrokerApi,
   BrokerGauges,
-  BrokerQuestion,
   Channel,
   CommandOutbox,
   Discovery,
-  FollowedPart,
-  FollowedStream,
   Forwarding,
   InternalBroker,
   TimeBounds,
 } from './contract.ts'
 import { deviceApi } from './device-api.ts'
-import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
 import { DeviceSessions, type SessionKeys } from './kept/device-sessions.ts'
 import type { KeptForClients } from './kept/kept-for-clients.ts'
 import { RetainedMessages } from './kept/retained-messages.ts'
@@ -51,8 +46,6 @@ export interface BrokerDependencies {
   readonly engine?: () => Forwarding | undefined
   readonly resources?: () => Discovery | undefined
   readonly commands?: () => CommandOutbox | undefined
-  /** absent: the tenant is not partitioned */
-  readonly partition?: BrokerPartition | undefined
   /** absent: no sessions of clients are kept */
   readonly keys?: SessionKeys | undefined
   readonly limits?: Partial<IngestLimits>
@@ -72,8 +65,7 @@ const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 
 const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
 export interface HostedBroker extends InternalBroker {
-  /** undefined for a tenant in several partitions */
-  readonly kept: KeptForClients | undefined
+  readonly kept: KeptForClients
 }
 
 export function createBrokerService(dependencies: BrokerDependencies): HostedBroker {
@@ -91,7 +83,7 @@ class Broker implements HostedBroker {
   readonly #keys: PostKeys
   readonly #effects: EffectLedger
   readonly #posting: Posting
-  readonly kept: KeptForClients | undefined
+  readonly kept: KeptForClients
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
   #accepted = 0
@@ -102,9 +94,9 @@ class Broker implements HostedBroker {
 
   constructor(dependencies: BrokerDependencies) {
     this.#dependencies = dependencies
-    const { tenant, store, now, partition, engine = absent, commands = absent, elapsed } = dependencies
+    const { tenant, store, now, engine = absent, commands = absent, elapsed } = dependencies
     const log = (this.#log = dependencies.log ?? new TenantLog(store))
-    this.#streams = new Streams(dependencies.earlierNumbers?.() ?? 0, log.log, partition?.number)
+    this.#streams = new Streams(dependencies.earlierNumbers?.() ?? 0, log.log)
     this.#projector = new SeriesProjector({
       log: log.log,
       series: store.series,
@@ -114,7 +106,7 @@ class Broker implements HostedBroker {
     })
     const lag = new ReaderLag(elapsed ?? machineTimers.elapsed)
     log.pruner.followers = async (atRest) => lag.floor(await this.#projector.reached(atRest))
-    this.kept = partition === undefined ? this.#keptForClients() : undefined
+    this.kept = this.#keptForClients()
     this.#keys = new PostKeys(store)
     this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) =>
@@ -136,13 +128,11 @@ class Broker implements HostedBroker {
       effects: this.#effects,
       outbox: commands,
       kept: this.kept,
-      partition,
-      readable: () => this.#localReadable(),
       bounds: dependencies.bounds ?? NO_BOUNDS,
       now,
     })
     const { series, queryMessages } = createSeries({ store, now })
-    const [recent, inStep, retained] = [this.#recent, this.#inStep, this.kept?.retained]
+    const [recent, inStep, retained] = [this.#recent, this.#inStep, this.kept.retained]
     this.#api = {
       posting: this.#posting,
       messages: {
@@ -150,7 +140,7 @@ class Broker implements HostedBroker {
         current: inStep((resource) => recent.current(resource)),
         query: inStep(queryMessages),
       },
-      streams: partition === undefined ? this.#streams : streamsOfAll(this.#streams, partition),
+      streams: this.#streams,
       series: {
         get: inStep(series.get),
         raw: inStep(series.raw),
@@ -160,7 +150,7 @@ class Broker implements HostedBroker {
         // runs in step, since earlier posts would otherwise reach series after the removal
         remove: inStep(series.remove),
       },
-      retained: retained && {
+      retained: {
         publish: (...post) => this.#posting.retain(...post),
         last: (...topic) => retained.last(...topic),
         resources: () => retained.resources(),
@@ -177,7 +167,8 @@ class Broker implements HostedBroker {
   readonly #lookUp: LookUp = (resource) => this.#dependencies.resources?.()?.lookup?.(resource)
 
   async readable(): Promise<void> {
-    await Promise.all([this.#othersReadable(), this.#localReadable()])
+    await this.#queue.passed()
+    await this.#projector.caughtUp()
   }
 
   readonly importing = {
@@ -199,23 +190,14 @@ class Broker implements HostedBroker {
     return refusedBy(() => (channel === 'events' ? readPost : readCommand)('any', body, {}, now))
   }
 
-  async answer(question: BrokerQuestion): Promise<void> {
-    if (question.ask === 'take') await this.#posting.take(question.post as PublishRequest, question.key)
-    else await this.#localReadable()
-  }
-
-  follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return followed(this.#streams, request, signal)
-  }
-
   async resourceRemoved(resource: string): Promise<void> {
-    this.kept?.sessions.forgetResource(resource)
-    await this.kept?.retained.forgetResource(resource)
+    this.kept.sessions.forgetResource(resource)
+    await this.kept.retained.forgetResource(resource)
   }
 
   async start(closing?: AbortSignal): Promise<void> {
-    await this.kept?.sessions.start()
-    await this.kept?.retained.start()
+    await this.kept.sessions.start()
+    await this.kept.retained.start()
     await this.#projector.open()
     this.#streams.passed((await this.#log.log.bounds(PARTITION)).last)
     closing?.addEventListener('abort', () => this.#streams.end(), { once: true })
@@ -233,15 +215,15 @@ class Broker implements HostedBroker {
     await this.#queue.idle()
     await this.#projector.idle()
     await this.#recent.sweep()
-    await this.kept?.sessions.stop()
-    await this.kept?.retained.idle()
+    await this.kept.sessions.stop()
+    await this.kept.retained.idle()
     this.#streams.end()
   }
 
   gauges(): BrokerGauges {
     const { readers: subscribers, dropped } = this.#streams
     const [accepted, unreadable, badTime] = [this.#accepted, this.#unreadable, this.#badTime]
-    const { sessions, retained } = this.kept ?? {}
+    const { sessions, retained } = this.kept
     return {
       accepted,
       queued: this.#queue.size,
@@ -249,11 +231,11 @@ class Broker implements HostedBroker {
       dropped,
       unreadable,
       badTime,
-      sessions: sessions?.size ?? 0,
-      pending: sessions?.waiting ?? 0,
-      pendingDropped: sessions?.dropped ?? 0,
-      retained: retained?.size ?? 0,
-      retainedDropped: retained?.dropped ?? 0,
+      sessions: sessions.size,
+      pending: sessions.waiting,
+      pendingDropped: sessions.dropped,
+      retained: retained.size,
+      retainedDropped: retained.dropped,
     }
   }
 
@@ -270,31 +252,15 @@ class Broker implements HostedBroker {
     this.#dependencies.report?.(`tenant ${this.#dependencies.tenant}: ${what}`)
   }
 
-  async #localReadable(): Promise<void> {
-    await this.#queue.passed()
-    await this.#projector.caughtUp()
-  }
-
-  /** Waits until posts acknowledged by other partitions can be read. */
-  async #othersReadable(): Promise<void> {
-    const { partition } = this.#dependencies
-    if (partition === undefined) return
-    const others = Array.from({ length: partition.count }, (_, at) => at).filter((at) => at !== partition.number)
-    await Promise.all(others.map((at) => partition.ask(at, { ask: 'readable' })))
-  }
-
   async #sweep(): Promise<void> {
-    const { now, partition, store } = this.#dependencies
+    const { now, store } = this.#dependencies
     const time = now()
     await this.#projector.idle()
     await this.#recent.sweep()
     await this.#log.pruner.prune(true)
-    await this.kept?.sessions.sweep()
-    // the first partition does this for all partitions
-    if ((partition?.number ?? 0) === 0) {
-      await this.#keys.sweep(time)
-      await this.#effects.sweep(time)
-    }
+    await this.kept.sessions.sweep()
+    await this.#keys.sweep(time)
+    await this.#effects.sweep(time)
     if (!this.#expiring) return
     this.#expiring = false
     if ((await store.series.expire(time)) > 0) this.#expiring = true
@@ -303,12 +269,7 @@ class Broker implements HostedBroker {
   /** Wraps a read so that it includes everything acknowledged before it (BROKER-2). */
   readonly #inStep = <A extends readonly unknown[], R>(read: (...parameters: A) => Promise<R>) => {
     return (...parameters: A): Promise<R> => {
-      const { partition } = this.#dependencies
-      const [first] = parameters
-      const isLocal =
-        partition === undefined ||
-        (typeof first === 'string' && partitionOf(first, partition.count) === partition.number)
-      const caughtUp = isLocal ? this.#projector.caughtUp() : this.readable()
+      const caughtUp = this.#projector.caughtUp()
       return caughtUp === undefined ? read(...parameters) : caughtUp.then(() => read(...parameters))
     }
   }
@@ -371,13 +332,13 @@ class Broker implements HostedBroker {
   #acknowledged(post: PublishRequest, position: number | undefined): void {
     const { arrivals, channel, expires, oddities } = post
     this.#accepted += countOf(post)
-    if (oddities !== undefined && oddities.isCounted !== true) this.#logOddities(oddities)
+    if (oddities !== undefined) this.#logOddities(oddities)
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
-    this.kept?.retained.committed(post)
+    this.kept.retained.committed(post)
     if (channel === 'commands') {
       for (const command of arrivals) {
-        this.kept?.sessions.committed(command)
+        this.kept.sessions.committed(command)
         this.#committed(command.resource)
       }
     }

@@ -8,6 +8,8 @@ import {
   ErrorSchema,
   REJECTED,
   RejectedSchema,
+  RetriedSchema,
+  Retry,
   SinkConfiguration,
   SinkSchema,
   SinksSchema,
@@ -106,6 +108,26 @@ const ROUTES = [
     list: SourcesSchema,
     body: SourceConfiguration,
     pick: ({ sources }) => sources,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/sources/:name/rejected',
+    scope: 'operate',
+    summary: 'Try rejected records again, all of them or the named ones',
+    body: Retry,
+    answers: { 200: RetriedSchema },
+    handler: ({ api, params, body }) => api.sources.retry(params.name, body.ids),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/sources/:name/rejected/:id',
+    scope: 'operate',
+    summary: 'Forget a rejected record',
+    answers: { 204: Type.Null() },
+    handler: async ({ api, params, reply }) => {
+      await api.sources.forget(params.name, params.id)
+      return reply.code(204).send()
+    },
   }),
   ...routesFor('sinks', {
     one: 'sink',

@@ -3,7 +3,16 @@ import { type Http, pathOf, typed } from '#services/shared/client'
 import type { ConnectorApi, ConnectorsApi, Sink, Source } from './contract.ts'
 
 export function connectorsClient(http: Http): ConnectorsApi {
-  return { sources: clientOf<Source>(http, 'sources'), sinks: clientOf<Sink>(http, 'sinks') }
+  return {
+    sources: {
+      ...clientOf<Source>(http, 'sources'),
+      retry: (name, ids) => typed(http.json('POST', pathOf`/api/sources/${name}/rejected`, { body: { ids } })),
+      forget: async (name, id) => {
+        await http.open('DELETE', pathOf`/api/sources/${name}/rejected/${id}`)
+      },
+    },
+    sinks: clientOf<Sink>(http, 'sinks'),
+  }
 }
 
 function clientOf<Shown>(http: Http, kinds: 'sources' | 'sinks'): ConnectorApi<Shown> {

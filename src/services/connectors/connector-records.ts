@@ -34,10 +34,14 @@ export interface ProgressRecord {
 export const NO_PROGRESS: ProgressRecord = { position: {}, read: 0, accepted: 0, rejected: 0 }
 export const PROGRESS: CollectionSpec<ProgressRecord> = { name: 'connector_progress', version: 1, fields: {} }
 
-interface StoredRejection extends Omit<RejectedRecord, 'id' | 'time'> {
+interface StoredRejection extends Omit<RejectedRecord, 'id' | 'time' | 'tries'> {
   readonly connector: string
   /** epoch ms */
   readonly at: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** of the record, epoch ms */
+  readonly recordTime?: number
+  readonly tries?: number
 }
 
 const REJECTED: CollectionSpec<StoredRejection> = {
@@ -50,6 +54,7 @@ const REJECTED: CollectionSpec<StoredRejection> = {
 export const MAX_REJECTED = 1_000
 const MAX_PAYLOAD = 65_536
 const MAX_ERROR = 1_000
+const MAX_HEADERS = 16_384
 const PORTION = 500
 
 export class RejectedRecords {
@@ -61,7 +66,8 @@ export class RejectedRecords {
 
   /** `number`: how many of the connector were rejected before. */
   writes(connector: string, number: number, record: SourceRecord, error: unknown, now: number): readonly Write[] {
-    const { id, topic, key } = record
+    const { id, topic, key, headers, time } = record
+    const isCut = record.payload.length > MAX_PAYLOAD || JSON.stringify(headers ?? '').length > MAX_HEADERS
     const bytes = Buffer.from(record.payload.subarray(0, MAX_PAYLOAD))
     const encoding = isUtf8(bytes) ? 'utf8' : 'base64'
     const stored: StoredRejection = {
@@ -70,10 +76,11 @@ export class RejectedRecords {
       record: id,
       topic,
       ...(key !== undefined && { key: key.slice(0, MAX_ERROR) }),
-      error: messageOf(error).slice(0, MAX_ERROR),
-      code: error instanceof AppError ? error.code : 'INTERNAL',
+      ...faultOf(error),
       payload: bytes.toString(encoding),
       encoding,
+      ...(isCut ? { truncated: true } : headers && { headers }),
+      ...(time !== undefined && { recordTime: time }),
     }
     const writes = [this.#records.putting(idOf(connector, number), stored)]
     if (number >= MAX_REJECTED) writes.push(this.#records.deleting(idOf(connector, number - MAX_REJECTED)))
@@ -84,11 +91,31 @@ export class RejectedRecords {
     const where = ofConnector(connector)
     const afterId = after === undefined ? undefined : `${connector}/${after}`
     const found = await this.#records.find({ where, limit: limit + 1, ...(afterId !== undefined && { afterId }) })
-    const values = found.slice(0, limit).map(({ id, value: { connector: _connector, at, ...rest } }) => {
-      return { id: id.slice(connector.length + 1), time: new Date(at).toISOString(), ...rest }
-    })
+    const values = found.slice(0, limit).map(({ id, value }) => shown(id.slice(connector.length + 1), value))
     const next = found.length > limit ? values.at(-1)?.id : undefined
     return { values, ...(next !== undefined && { next }), total: await this.#records.count(where) }
+  }
+
+  /** Returns the records to retry, in the order of their rejection: those with the ids, or all. */
+  async some(connector: string, ids?: readonly string[]): Promise<readonly KeptRecord[]> {
+    const found =
+      ids === undefined
+        ? await this.#records.find({ where: ofConnector(connector), limit: MAX_REJECTED })
+        : await this.#records.getMany(ids.slice(0, MAX_REJECTED).map((id) => `${connector}/${id}`))
+    return found.map(({ id, value }) => ({
+      id: id.slice(connector.length + 1),
+      isWhole: value.truncated !== true,
+      record: recordOf(value),
+      done: this.#records.deleting(id),
+      failedAgain: async (error) => {
+        await this.#records.put(id, { ...value, ...faultOf(error), tries: (value.tries ?? 1) + 1 })
+      },
+    }))
+  }
+
+  /** Returns false for an unknown record. */
+  remove(connector: string, id: string): Promise<boolean> {
+    return this.#records.delete(`${connector}/${id}`)
   }
 
   async removeAll(connector: string): Promise<void> {
@@ -106,4 +133,38 @@ function idOf(connector: string, number: number): string {
 
 function ofConnector(connector: string): readonly Condition[] {
   return [{ field: 'connector', op: 'eq', value: connector }]
+}
+
+/** A rejected record that may be tried again. */
+export interface KeptRecord {
+  readonly id: string
+  /** false: only the beginning of the payload is kept */
+  readonly isWhole: boolean
+  readonly record: SourceRecord
+  /** removes it, for the commit of its messages */
+  readonly done: Write
+  failedAgain(error: unknown): Promise<void>
+}
+
+function recordOf({ record, topic, key, payload, encoding, headers, recordTime }: StoredRejection): SourceRecord {
+  return {
+    id: record,
+    topic,
+    key,
+    payload: Buffer.from(payload, encoding),
+    ...(headers && { headers }),
+    ...(recordTime !== undefined && { time: recordTime }),
+  }
+}
+
+function faultOf(error: unknown): Pick<StoredRejection, 'error' | 'code'> {
+  return {
+    error: messageOf(error).slice(0, MAX_ERROR),
+    code: error instanceof AppError ? error.code : 'INTERNAL',
+  }
+}
+
+function shown(id: string, value: StoredRejection): RejectedRecord {
+  const { connector: _connector, at, headers: _headers, recordTime: _time, tries = 1, ...rest } = value
+  return { id, time: new Date(at).toISOString(), ...rest, tries }
 }

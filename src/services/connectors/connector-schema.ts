@@ -245,6 +245,10 @@ const RejectedRecordSchema = Type.Object({
   code: Text,
   payload: Text,
   encoding: Type.Enum(['utf8', 'base64']),
+  tries: Type.Integer({ minimum: 1 }),
+  truncated: Type.Optional(
+    Type.Boolean({ description: 'true: too long to be kept whole, so that it cannot be tried again' }),
+  ),
 })
 /** Base64 unless it is UTF-8; times are ISO 8601. */
 export interface RejectedRecord extends Decoded<typeof RejectedRecordSchema> {}
@@ -265,6 +269,17 @@ export const RejectedSchema = Type.Object(
   { title: 'RejectedRecords' },
 )
 export interface RejectedList extends Decoded<typeof RejectedSchema> {}
+
+export const Retry = checked(
+  closed({ ids: Type.Optional(Type.Array(Text, { maxItems: MAX_PAGE })) }, { title: 'RejectedRecordsRetry' }),
+  { subject: 'the retry' },
+)
+export const RetriedSchema = Type.Object(
+  { accepted: Type.Array(Text), failed: Type.Array(Type.Object({ id: Text, error: Text })) },
+  { title: 'RejectedRecordsRetried' },
+)
+/** Accepted records became messages, and are no longer listed. */
+export interface Retried extends Decoded<typeof RetriedSchema> {}
 
 export const ErrorSchema = Type.Object(
   { error: Text, code: Text, statusCode: Type.Integer(), details: Type.Optional(Type.Array(Text)) },

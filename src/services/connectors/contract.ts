@@ -6,7 +6,7 @@
  *   even across a crash, if its broker can be read from a position
  * CONNECTOR-2 a record is acknowledged at its broker after its messages, or its rejection, are durable
  * CONNECTOR-3 a record that cannot be used is kept with the reason, and the source continues; the latest thousand are
- *   kept
+ *   kept, and can be tried again: its removal and its messages are one commit
  * CONNECTOR-4 a source that is ahead of the host waits; it loses nothing, and its memory is bounded
  * CONNECTOR-5 a sink sends each item at least once, in order of its resource, under the same id
  * CONNECTOR-6 pause, resume and position survive a restart; in a cluster only the owner of the tenant runs connectors
@@ -14,9 +14,9 @@
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`.
  */
 import type { Caller } from '#kernel'
-import type { RejectedList, RejectedQuery, Sink, Source, Tested } from './connector-schema.ts'
+import type { RejectedList, RejectedQuery, Retried, Sink, Source, Tested } from './connector-schema.ts'
 
-export type { RejectedList, RejectedQuery, Sink, Source, Tested } from './connector-schema.ts'
+export type { RejectedList, RejectedQuery, Retried, Sink, Source, Tested } from './connector-schema.ts'
 export type { Connectors } from './port.ts'
 
 export interface ConnectorsService {
@@ -44,8 +44,15 @@ export interface ConnectorGauges {
 }
 
 export interface ConnectorsApi {
-  readonly sources: ConnectorApi<Source>
+  readonly sources: SourceApi
   readonly sinks: ConnectorApi<Sink>
+}
+
+export interface SourceApi extends ConnectorApi<Source> {
+  /** Tries rejected records again, with the document and converter as they are now: all of them or the named ones. */
+  retry(name: string, ids?: readonly string[]): Promise<Retried>
+  /** Forgets a rejected record. */
+  forget(name: string, id: string): Promise<void>
 }
 
 export interface ConnectorApi<Shown> {

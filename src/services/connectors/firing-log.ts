@@ -17,6 +17,7 @@ export class FiringLog {
   readonly log: Log
   readonly #later: StartTimer
   readonly #report: (what: string) => void
+  readonly #waiting = new Set<() => void>()
   #last = 0
 
   constructor(store: Store, later: StartTimer, report: (what: string) => void) {
@@ -26,6 +27,12 @@ export class FiringLog {
   }
 
   readonly last = (): number => this.#last
+
+  /** Calls `wake` once, after the next firings are stored. Returns a function that cancels it. */
+  readonly onceGrown = (wake: () => void): (() => void) => {
+    this.#waiting.add(wake)
+    return () => void this.#waiting.delete(wake)
+  }
 
   async open(): Promise<void> {
     this.#last = Math.max(this.#last, (await this.log.bounds(PARTITION)).last)
@@ -39,7 +46,12 @@ export class FiringLog {
         firings.map((firing: TaskFiring) => ({ ...firing })),
       )
       .then(
-        (position) => (this.#last = Math.max(this.#last, position)),
+        (position) => {
+          this.#last = Math.max(this.#last, position)
+          const waiting = [...this.#waiting]
+          this.#waiting.clear()
+          for (const wake of waiting) wake()
+        },
         (error: unknown) => {
           this.#report(`firings wait for the store: ${messageOf(error)}`)
           this.#later(RETRY_MS, () => this.take(firings))

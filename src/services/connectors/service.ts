@@ -20,6 +20,7 @@ import { openedConnection, secretsOf } from './connection.ts'
 import { NO_PROGRESS, PROGRESS, RejectedRecords, SINKS, SOURCES, type StoredConnector } from './connector-records.ts'
 import {
   type ConnectorStatus,
+  type Retried,
   SinkConfiguration,
   type SinkDocument,
   SourceConfiguration,
@@ -30,6 +31,7 @@ import type { Connectors, Opening } from './port.ts'
 import type { Runner, RunnerOptions } from './runner.ts'
 import { FiringLog, type FiringTapOfRules } from './firing-log.ts'
 import { type FollowedLog, itemOfAlarmEvent, itemOfFiring, type ItemFeed, itemsOfEntry, logFeed } from './sink-items.ts'
+import { readRecord, REFUSALS } from './decode-record.ts'
 import { placeOf, SinkRunner } from './sink-runner.ts'
 import { type SourceNeighbours, SourceRunner } from './source-runner.ts'
 
@@ -50,6 +52,9 @@ export interface ConnectorsDependencies extends SourceNeighbours {
   readonly logger: Logger
 }
 
+const ACTOR = 'system/connectors'
+const BOUND_TO_BIRTHS = 'a payload of Sparkplug can only be read with the births before it; request the birth again'
+const MAX_FAULT = 1_000
 const MAX_CONNECTORS = 100
 const TRIM_MS = 30_000
 /** maximum number of entries of a log that wait for a sink; older ones are removed unsent */
@@ -103,7 +108,18 @@ export class TenantConnectors implements InternalConnectors {
       },
     }
     this.#kinds = [sources, sinks]
-    this.#api = { sources: this.#apiOf<SourceDocument, Source>(sources), sinks: this.#apiOf<SinkDocument, Sink>(sinks) }
+    this.#api = {
+      sources: {
+        ...this.#apiOf<SourceDocument, Source>(sources),
+        retry: (name, ids) => this.#turns.run(idOf('source', name), () => this.#retry(name, ids)),
+        forget: async (name, id) => {
+          await this.#source(name)
+          if (await this.#rejected.remove(idOf('source', name), id)) return
+          throw new AppError('NOT_FOUND', `No rejected record '${id.slice(0, 200)}'`)
+        },
+      },
+      sinks: this.#apiOf<SinkDocument, Sink>(sinks),
+    }
     log.pruner.sinks = () => this.#floor(['messages', 'commands'], Math.max(log.position, this.#logEnd))
   }
 
@@ -226,6 +242,36 @@ export class TenantConnectors implements InternalConnectors {
     }
   }
 
+  async #source(name: string): Promise<SourceDocument> {
+    const stored = await this.#kinds[0].records.get(name)
+    if (stored === undefined) throw new AppError('NOT_FOUND', `No source '${name.slice(0, 200)}'`)
+    return stored.value.document
+  }
+
+  async #retry(name: string, ids: readonly string[] | undefined): Promise<Retried> {
+    const { tenant, store, broker } = this.#dependencies
+    const document = await this.#source(name)
+    const intake = broker()?.intake
+    if (intake === undefined) throw new AppError('CLOSED', 'this host does not serve the broker')
+    const options = { ...this.#neighbours, document, caller: { tenant, user: ACTOR } }
+    const accepted: string[] = []
+    const failed: Retried['failed'][number][] = []
+    for (const kept of await this.#rejected.some(idOf('source', name), ids)) {
+      try {
+        if (document.type === 'sparkplug') throw new AppError('VALIDATION', BOUND_TO_BIRTHS)
+        if (!kept.isWhole) throw new AppError('TOO_LARGE', 'only the beginning of the payload is kept')
+        const messages = await readRecord(kept.record, intake, options)
+        await (messages.length === 0 ? store.commit([kept.done]) : intake.commit(messages, [kept.done]))
+        accepted.push(kept.id)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (REFUSALS.has(error.code)) await kept.failedAgain(error)
+        failed.push({ id: kept.id, error: messageOf(error).slice(0, MAX_FAULT) })
+      }
+    }
+    return { accepted, failed }
+  }
+
   /** Stores a document, and restarts its connector. */
   async #store<D extends Document>(kind: Kind<D>, stored: StoredConnector<D>): Promise<StoredConnector<D>> {
     const { store } = this.#dependencies
@@ -249,7 +295,7 @@ export class TenantConnectors implements InternalConnectors {
     const runner = kind.runner({
       id,
       document,
-      caller: { tenant, user: 'system/connectors' },
+      caller: { tenant, user: ACTOR },
       store,
       rejected: this.#rejected,
       now,
@@ -308,9 +354,13 @@ export class TenantConnectors implements InternalConnectors {
       if (service === undefined) throw new AppError('CLOSED', 'this host does not serve alarms')
       return { ...service.eventLog, itemsOf: itemOfAlarmEvent, later }
     }
-    if (items === 'firings') return { log: this.#firings.log, last: this.#firings.last, itemsOf: itemOfFiring, later }
+    if (items === 'firings') {
+      const { log: stored, last, onceGrown } = this.#firings
+      return { log: stored, last, itemsOf: itemOfFiring, later, onceGrown }
+    }
     const itemsOf = itemsOfEntry(items === 'commands' ? 'commands' : 'events')
-    return { log: log.log, last: () => Math.max(log.position, this.#logEnd), itemsOf, later }
+    const last = (): number => Math.max(log.position, this.#logEnd)
+    return { log: log.log, last, itemsOf, later, onceGrown: (wake) => log.onceGrown(wake) }
   }
 
   /** Returns the place up to which no sink of these items needs a log. */

@@ -34,7 +34,9 @@ export interface ItemFeed {
 }
 
 const PORTION = 500
-/** Interval between looks at the end of a log, in ms */
+/** Interval between looks at the end of a log that wakes its readers, in ms; for entries of other processes */
+const LONG_LOOK_MS = 250
+/** Interval between looks at the end of another log, in ms */
 const LOOK_MS = 50
 
 export interface FollowedLog {
@@ -44,17 +46,21 @@ export interface FollowedLog {
   /** Returns the items of an entry. */
   readonly itemsOf: (body: unknown, position: number) => readonly Item[]
   readonly later: StartTimer
+  /** Calls `wake` once after the log has grown; returns a function that cancels it. Absent: the log is polled */
+  readonly onceGrown?: (wake: () => void) => () => void
 }
 
-export function logFeed({ log, last, itemsOf, later }: FollowedLog): ItemFeed {
+export function logFeed({ log, last, itemsOf, later, onceGrown }: FollowedLog): ItemFeed {
   const pause = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const end = (): void => {
         signal.removeEventListener('abort', end)
         cancel()
+        unlisten?.()
         resolve()
       }
-      const cancel = later(LOOK_MS, end)
+      const unlisten = onceGrown?.(end)
+      const cancel = later(onceGrown === undefined ? LOOK_MS : LONG_LOOK_MS, end)
       signal.addEventListener('abort', end)
     })
   return {

@@ -1,15 +1,14 @@
 /** Runs one source: reads and decodes records, and commits their messages together with the position after them. */
 import { AppError } from '#kernel'
 import type { Collection, Write } from '#storage'
-import type { BatchIntake, InternalBroker, PostOptions, ReadMessage } from '#services/broker/contract'
+import type { BatchIntake, InternalBroker, ReadMessage } from '#services/broker/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { ResourcesService } from '#services/resources/contract'
-import { Payload } from '#services/shared'
 import { type Attempt, ConnectionLoop } from './connection-loop.ts'
 import { NO_PROGRESS, PROGRESS, type ProgressRecord } from './connector-records.ts'
 import type { ConnectorStatus, SourceDocument } from './connector-schema.ts'
-import { mappedRecord, textOf } from './map-record.ts'
-import type { DecodedRecord, SourceConnection, SourceRecord } from './port.ts'
+import { readRecord, REFUSALS } from './decode-record.ts'
+import type { SourceConnection, SourceRecord } from './port.ts'
 import type { Runner, RunnerOptions } from './runner.ts'
 
 export interface SourceNeighbours {
@@ -18,14 +17,9 @@ export interface SourceNeighbours {
   readonly resources: () => ResourcesService | undefined
 }
 
-/** Errors of the record itself, which would occur again. */
-const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
-
 /** A unit is full beyond one of these; a record is never split. */
 const MAX_MESSAGES = 512
 const MAX_BYTES = 262_144
-/** maximum number of messages of one record */
-const MAX_LIST = 10_000
 const MAX_IN_FLIGHT = 4
 const LAG_MS = 5_000
 
@@ -155,45 +149,12 @@ export class SourceRunner implements Runner {
   async #take(record: SourceRecord, intake: BatchIntake, unit: Unit): Promise<void> {
     unit.add(record)
     try {
-      const { messages, attributes = [], identityIgnores } = await this.#decoded(record)
-      if (messages.length > MAX_LIST) {
-        throw new AppError('TOO_LARGE', `the record has ${messages.length} messages; at most ${MAX_LIST} are accepted`)
-      }
-      const options = identityIgnores === undefined ? {} : { identityIgnores }
-      const read = messages.map((message) => intake.read(message, options))
-      for (const { resource, ...changes } of attributes) await this.#change(resource, changes)
+      const read = await readRecord(record, intake, this.#options)
       for (const message of read) unit.messages.push(message)
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
       unit.refused.push({ record, error })
     }
-  }
-
-  #decoded(record: SourceRecord): Decoded | Promise<Decoded> {
-    const { type, map, converter } = this.#options.document
-    if (record.failure !== undefined) throw record.failure
-    if (record.decoded !== undefined) return record.decoded
-    return converter === undefined ? { messages: mappedRecord(record, type, map) } : this.#converted(record, converter)
-  }
-
-  async #converted(record: SourceRecord, name: string): Promise<Decoded> {
-    const service = this.#options.converter()
-    if (service === undefined) throw new AppError('CLOSED', 'this host does not serve converters')
-    const { metrics, metadata, identityIgnores } = await service.render(name, new Payload(textOf(record)), record.topic)
-    const { time: timestamp } = record
-    const messages = timestamp === undefined ? metrics : metrics.map((metric) => ({ timestamp, ...metric }))
-    return { messages, ...(metadata && { attributes: metadata }), ...(identityIgnores && { identityIgnores }) }
-  }
-
-  async #change(resource: string, changes: object): Promise<void> {
-    const { caller, resources } = this.#options
-    const api = resources()?.as(caller).resources
-    if (api === undefined) throw new AppError('CLOSED', 'this host does not serve resources')
-    await api.patch(resource, changes).catch(async (error: unknown) => {
-      // the resource has not sent a message yet
-      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
-      await api.create({ id: resource, ...changes })
-    })
   }
 
   #rejections({ rejected: before }: ProgressRecord, { refused }: Unit): readonly Write[] {
@@ -216,8 +177,6 @@ export class SourceRunner implements Runner {
     }
   }
 }
-
-type Decoded = DecodedRecord & Pick<PostOptions, 'identityIgnores'>
 
 function after({ position, read, accepted, rejected }: ProgressRecord, unit: Unit): ProgressRecord {
   const { records, refused } = unit

@@ -11,7 +11,7 @@
  * `SUPERSEDED` (for rules only), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
-import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
+import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions, Rights } from '#kernel'
 import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
 export interface ResourcesService {
@@ -175,6 +175,8 @@ export interface WantedTask {
   readonly templateName: string
   /** task settings in the entry: `type`, `frequency`, `cron` ... */
   readonly settings: Readonly<Record<string, Json>>
+  /** rights of who stored the entry; absent: all rights */
+  readonly rights?: Rights
 }
 
 export interface UnstartableTask {
@@ -214,6 +216,8 @@ export interface ActuatorCall {
     readonly root?: string
     /** id of the command, the same after a crash */
     readonly id: string
+    /** rights of who stored the command; absent: all rights */
+    readonly rights?: Rights
   }): Promise<{
     readonly version: string
     readonly success: boolean

@@ -1,5 +1,5 @@
 /** The stored form of a resource, with a copy of its type's attributes for the indexes. */
-import { decodedText, isPlainObject, isStoreConflict, sameJson } from '#kernel'
+import { type Caller, decodedText, isPlainObject, isStoreConflict, type Rights, sameJson } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored } from '#storage'
 import { type Attributes, textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
@@ -10,6 +10,8 @@ export interface ResourceRecord {
   /** indexed attributes of the type, as of `typeMark` */
   readonly inherited?: Attributes
   readonly typeMark?: number
+  /** rights of who stored its commands and templates; absent: all rights, as for resources that are older than this field */
+  readonly rights?: Rights
   /** number of background writes since the last change by a user; the ETag ignores them */
   readonly beats?: number
 }
@@ -78,6 +80,21 @@ export async function writeBeats(
     if (!isStoreConflict(error)) throw error
     return false
   }
+}
+
+/** Attributes that the host carries out */
+const CODE = ['commands', 'templates']
+
+/** Returns the rights with which commands run and tasks are made after a change: those of who stored them. */
+export function rightsOfCode(
+  before: { readonly own: Attributes; readonly rights?: Rights } | undefined,
+  after: Attributes,
+  { rights }: Pick<Caller, 'rights'>,
+): { readonly rights?: Rights } {
+  if (!CODE.some((name) => Object.hasOwn(after, name))) return {}
+  const isSame = before !== undefined && CODE.every((name) => sameJson(before.own[name] ?? null, after[name] ?? null))
+  const kept = isSame ? before.rights : rights
+  return kept === undefined ? {} : { rights: kept }
 }
 
 export function isSearchedAlike(before: Attributes, after: Attributes): boolean {

@@ -7,7 +7,7 @@ import type { ChangeRecorder } from './change-recorder.ts'
 import { enforce } from './constraints/enforcement.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import { problem } from './refusals.ts'
-import { type ResourceRecord, searchedOf } from './resource-record.ts'
+import { type ResourceRecord, rightsOfCode, searchedOf } from './resource-record.ts'
 import { checkSize } from './resource-schema.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import type { TypeRecord } from './type-record.ts'
@@ -81,7 +81,10 @@ export class ResourceWriter {
     }
     checkSize(after, 'the resource')
     const save = async (): Promise<Versioned<ResourceEntity>> => {
-      const record = await this.#recordOf(after)
+      const record = {
+        ...(await this.#recordOf(after)),
+        ...rightsOfCode(stored?.value, after, written.caller),
+      }
       const parent = textAt(after, 'parentId')
       const commit = () => this.#commit(written, stored, before, record, effects)
       const version =

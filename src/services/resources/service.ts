@@ -83,7 +83,8 @@ export class Resources implements InternalResources {
     this.#discovery = new Discovery(this.#recorder, this.#tenantResources)
     this.#reconciler = new Reconciler({ collections, limit, tasks: managedTasks, now, newId, later, logger })
     const common = { tenant, store, now, newId, logger }
-    this.outbox = new CommandRunner({ ...common, later, actuators, lookup })
+    const rightsOf = (id: string) => this.#tenantResources.commandRights(id)
+    this.outbox = new CommandRunner({ ...common, later, actuators, lookup, rightsOf })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
     this.#jobs = new JobRunner({ ...common, handlers, slots, timers: { ...machineTimers, later } })
   }

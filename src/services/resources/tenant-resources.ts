@@ -1,5 +1,5 @@
 /** Holds the in-memory state of one tenant: collections and caches. */
-import { KeyedMutex, KeyedSharedLock, LruCache } from '#kernel'
+import { KeyedMutex, KeyedSharedLock, LruCache, type Rights } from '#kernel'
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
 import type { ConstraintRecord } from './constraints/constraint-schema.ts'
@@ -53,6 +53,13 @@ export class TenantResources {
 
   show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
     return denormalize(this.lastSeen.current(record.own), type?.own)
+  }
+
+  /** Returns the rights with which the commands of a resource run; undefined: all rights. */
+  async commandRights(id: string): Promise<Rights | undefined> {
+    const record = (await this.resources.get(id))?.value
+    if (record === undefined || Object.hasOwn(record.own, 'commands')) return record?.rights
+    return (await this.typeOf(record))?.rights
   }
 
   typeOf(record: ResourceRecord): Promise<TypeRecord | undefined> | undefined {

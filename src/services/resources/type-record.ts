@@ -1,5 +1,5 @@
 /** The stored form of a resource type. */
-import { isPlainObject } from '#kernel'
+import { isPlainObject, type Rights } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
@@ -11,6 +11,8 @@ export interface TypeRecord {
   /** changes whenever the attributes that are indexed with the type's resources change */
   readonly mark: number
   readonly operation?: string
+  /** rights of who stored its commands and templates; absent: all rights, as for types that are older than this field */
+  readonly rights?: Rights
   readonly beats?: number
 }
 

@@ -17,7 +17,7 @@ import { readTypeListing } from './list/read-listing.ts'
 import { checkSize, TypeAttributes } from './resource-schema.ts'
 import type { Attributes } from './attributes.ts'
 import { commandFailures } from './resource-service.ts'
-import { isSearchedAlike } from './resource-record.ts'
+import { isSearchedAlike, rightsOfCode } from './resource-record.ts'
 import { checkId, patched, TYPES_LANE, versionOf, withId } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type TypeRecord } from './type-record.ts'
@@ -201,6 +201,7 @@ export class Types implements TypeApi {
       own,
       constraints,
       mark: isSame ? before.mark : recorder.nextOrder(),
+      ...rightsOfCode(before, own, this.#caller),
       ...(operation !== undefined && { operation }),
     }
   }

@@ -40,9 +40,11 @@ import {
   type TaskSpecification,
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
+import { NOTE, TASK_VERSION_ROUTES } from './tasks/task-version-api.ts'
 import { REHEARSE } from './rehearsals/rehearsal-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
+import { ROLLOUT_ROUTES } from './rollouts/rollout-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 export interface OtherBatches {
@@ -97,7 +99,7 @@ const TASK_ROUTES = [
     scope: 'operate',
     summary: 'Create a task from a rule, or from a template',
     body: specification,
-    query: CHECKS,
+    query: { ...CHECKS, ...NOTE },
     answers: { 201: CreatedTaskSchema },
     handler: async ({ api, query, body, request, reply }) => {
       const created = await api.tasks.create(body, query)
@@ -200,7 +202,7 @@ const TASK_ROUTES = [
     scope: 'operate',
     summary: 'Replace the specification of a task, or preview the change',
     body: specification,
-    query: { ...CHECKS, dryRun: Type.Optional(Flag) },
+    query: { ...CHECKS, ...NOTE, dryRun: Type.Optional(Flag) },
     isConditional: true,
     answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     handler: async ({ api, params: { id }, query: { dryRun = false, ...query }, body, request, reply }) => {
@@ -260,11 +262,13 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
   const shared = { tag: 'rules', errors: ErrorBodySchema }
   const routes = [
     ...TASK_ROUTES,
+    ...TASK_VERSION_ROUTES,
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
     ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
     ...REHEARSAL_ROUTES,
+    ...ROLLOUT_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })

@@ -3,6 +3,7 @@ import type {
   BatchApi,
   InspectionApi,
   RehearsalApi,
+  RolloutApi,
   RulesApi,
   Simulation,
   SimulationResult,
@@ -45,6 +46,7 @@ export function rulesClient(http: Http): RulesClient {
     inspection: inspectionClient(http),
     tools: toolClient(http),
     rehearsals: rehearsalClient(http),
+    rollouts: rolloutClient(http),
   }
 }
 
@@ -75,6 +77,17 @@ function taskClient(http: Http): TaskApi {
       return Number(headers.get('x-count'))
     },
     runs: (id) => typed(http.json('GET', pathOf`/api/tasks/${id}/childRuns`)),
+    versions: (id, page) =>
+      typed(http.json('GET', pathOf`/api/tasks/${id}/versions`, { query: { ...page }, headers: PAGED })),
+    version: (id, version, against) =>
+      typed(http.json('GET', pathOf`/api/tasks/${id}/versions/${String(version)}`, { query: { against } })),
+    restore: (id, version, { ifRevision, ...query } = {}) =>
+      typed(
+        http.json('POST', pathOf`/api/tasks/${id}/versions/${String(version)}/restore`, {
+          query,
+          ...conditionOf(ifRevision),
+        }),
+      ),
   }
 }
 
@@ -147,7 +160,7 @@ function inspectionClient(http: Http): InspectionApi {
     states: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/nodes/${node}/states`)),
     push: (id, node, body) => typed(http.json('PATCH', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
     command: (id, node, body) => typed(http.json('POST', pathOf`/api/tasks/${id}/nodes/${node}`, { body })),
-    explain: (id, node) => typed(http.json('GET', pathOf`/api/tasks/${id}/explain`, { query: { node } })),
+    explain: (id, node, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/explain`, { query: { node, at } })),
     log: (body) => typed(http.json('POST', '/api/tasklogs', { body })),
     events: async function* (id, { lastEventId, signal }) {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
@@ -163,6 +176,8 @@ function inspectionClient(http: Http): InspectionApi {
     inputs: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/inputs`, { query: { ...query } })),
     state: (id, at) => typed(http.json('GET', pathOf`/api/tasks/${id}/state`, { query: { at } })),
     deliveries: (id, query) => typed(http.json('GET', pathOf`/api/tasks/${id}/deliveries`, { query: { ...query } })),
+    allDeliveries: (query) => typed(http.json('GET', '/api/deliveries', { query: { ...query } })),
+    retry: (id, delivery) => typed(http.json('POST', pathOf`/api/tasks/${id}/deliveries/${delivery}/retry`)),
   }
 }
 
@@ -180,6 +195,7 @@ function toolClient(http: Http): ToolClient {
       return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
     },
     push: (body) => typed(http.json('POST', '/api/data', { body })),
+    check: (body) => typed(http.json('POST', '/api/rules/check', { body })),
     variables: (body) => typed(http.json('POST', '/api/variableDeclarations', { body })),
     simulate: (body) => typed(http.json('POST', '/api/tasks/simulate', { body })),
     nextRuns: ({ expression, zone, from, count, gap, overlap }) =>
@@ -195,6 +211,27 @@ function rehearsalClient(http: Http): RehearsalApi {
     events: (id, page) => typed(http.json('GET', pathOf`/api/rehearsals/${id}/events`, { query: { ...page } })),
     remove: (id) => typed(http.json('DELETE', pathOf`/api/rehearsals/${id}`)),
     ofTask: (id) => typed(http.json('GET', pathOf`/api/tasks/${id}/rehearsals`)),
+  }
+}
+
+function rolloutClient(http: Http): RolloutApi {
+  const act =
+    <Answer>(action: 'promote' | 'rollback', dryRun?: true) =>
+    (template: string, id: string) =>
+      typed<Answer>(
+        http.json('POST', pathOf`/api/templates/${template}/rollouts/${id}/${action}`, { query: { dryRun } }),
+      )
+  return {
+    create: (template, body) => typed(http.json('POST', pathOf`/api/templates/${template}/rollouts`, { body })),
+    preview: (template, body) =>
+      typed(http.json('POST', pathOf`/api/templates/${template}/rollouts`, { body, query: { dryRun: true } })),
+    list: (template, page) =>
+      typed(http.json('GET', pathOf`/api/templates/${template}/rollouts`, { query: { ...page }, headers: PAGED })),
+    get: (template, id) => typed(http.json('GET', pathOf`/api/templates/${template}/rollouts/${id}`)),
+    promote: act('promote'),
+    rollback: act('rollback'),
+    previewPromote: act('promote', true),
+    previewRollback: act('rollback', true),
   }
 }
 

@@ -9,6 +9,8 @@ import type { Explained } from '#core/sentences'
 import type { Caller, Page, RevisionOptions, Rights } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
+  AllDeliveries,
+  Delivery,
   DeliveryPage,
   DeliveryQuery,
   EventStreamOptions,
@@ -21,7 +23,6 @@ import type {
 } from './inspection/inspection-schema.ts'
 export type { FiringListener, TaskFiring } from './durable/firing-tap.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
-import type { RulesQuestion } from './partitions/rules-question.ts'
 import type {
   EventPage,
   QueuedRehearsal,
@@ -31,8 +32,9 @@ import type {
   ReplayRequest,
   RehearsalSummary,
 } from './rehearsals/rehearsal-schema.ts'
+import type { Rollout, RolloutPreview, RolloutRequest, RolloutSummary } from './rollouts/rollout-schema.ts'
 import type { FoundVariable } from '#core/spi'
-import type { DraftOptions, PostOptions } from './templates/post-checks.ts'
+import type { DraftOptions, NoteOptions, PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type {
   CreatedTask,
@@ -45,6 +47,8 @@ import type {
   TaskQuery,
   TaskRunRecord,
   TaskSpecification,
+  TaskVersion,
+  TaskVersionDetail,
 } from './tasks/task-schema.ts'
 import type {
   CreatedTemplate,
@@ -57,6 +61,7 @@ import type {
   UpgradedTemplates,
 } from './templates/template-schema.ts'
 import type {
+  CheckedRule,
   DataPush,
   InvocationReport,
   NextRunsAnswer,
@@ -67,6 +72,7 @@ import type {
   PlugFamily,
   PlugOutcome,
   PushOutcome,
+  RuleCheck,
   Simulation,
   SimulationResult,
   TemplateRun,
@@ -94,7 +100,6 @@ export interface InternalRules extends RulesService {
   rebind(resource: string): Promise<number>
   /** Deletes the kept inputs of a resource that is being deleted. */
   deleteInputs(resource: string): Promise<void>
-  answer(question: RulesQuestion): Promise<unknown>
 }
 
 export interface RulesGauges {
@@ -109,13 +114,18 @@ export interface RulesApi {
   readonly inspection: InspectionApi
   readonly tools: ToolApi
   readonly rehearsals: RehearsalApi
+  readonly rollouts: RolloutApi
 }
 
 export interface TaskApi {
   /** Rejects without storing anything when the rule or its start is invalid. */
-  create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
+  create(specification: TaskSpecification, options?: PostOptions & NoteOptions): Promise<CreatedTask>
   /** Keeps the id. A running task restarts, unless the specification says otherwise or only its name or tags change. */
-  replace(id: string, specification: TaskSpecification, options?: PostOptions & RevisionOptions): Promise<TaskEntity>
+  replace(
+    id: string,
+    specification: TaskSpecification,
+    options?: PostOptions & NoteOptions & RevisionOptions,
+  ): Promise<TaskEntity>
   remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
@@ -131,13 +141,22 @@ export interface TaskApi {
   list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
   count(where: TaskFilter): Promise<number>
   runs(id: string): Promise<readonly TaskRunRecord[]>
+  /**
+   * Lists the kept versions of a task without a template, newest first. Throws `WRONG_STATUS` for a task made from a
+   * template.
+   */
+  versions(id: string, page: Pick<TaskQuery, 'hits' | 'startIndex'>): Promise<Page<TaskVersion>>
+  /** Shows a version, its changes since `against` (default: the version before), and what restoring it would change. */
+  version(id: string, version: number, against?: number): Promise<TaskVersionDetail>
+  /** Makes a new version from an older one, with the rights of the caller. */
+  restore(id: string, version: number, options?: NoteOptions & RevisionOptions): Promise<TaskEntity>
 }
 
 export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions & DraftOptions): Promise<CreatedTemplate>
   /**
    * Existing tasks stay as they are until they are reloaded. `rehearse`: compares with the tasks as they are. `draft`:
-   * stores a version that runs only in rehearsals, beside the published one.
+   * stores a version that runs only in rehearsals and roll-outs, beside the published one.
    */
   replace(
     name: string,
@@ -178,12 +197,22 @@ export interface InspectionApi {
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
-  /** Explains any node of a task, with sentences whose times are in UTC. */
-  explain(id: string, node: string): Promise<Explained>
+  /**
+   * Explains any node of a task at an instant (epoch ms; default: now), with sentences whose times are in UTC. Throws
+   * `NOT_FOUND` if no inputs are kept for the instant.
+   */
+  explain(id: string, node: string, at?: number): Promise<Explained>
   log(query: TaskLogQuery): Promise<TaskLogPage>
   /** Streams new events, or all events after `lastEventId`. Ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<DeliveryPage>
+  /** Returns the deliveries of all tasks, newest first. */
+  allDeliveries(query: DeliveryQuery): Promise<AllDeliveries>
+  /**
+   * Makes the call of a dead delivery again, with the id and the properties that it had, and returns the delivery with
+   * its result. Throws `WRONG_STATUS` for any other delivery, and if the task does not run.
+   */
+  retry(id: string, delivery: string): Promise<Delivery>
   /** Returns the kept inputs of the task, oldest first, with the nodes that each input fired. */
   inputs(id: string, query?: InputsQuery): Promise<InputsPage>
   /**
@@ -208,6 +237,8 @@ export interface ToolApi {
   /** Also accepts a simulation as JSON bytes; returns a long result as bytes. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
+  /** Lists all problems of a rule or template. Stores nothing. */
+  check(check: RuleCheck): Promise<CheckedRule>
   /** Finds the variables that a graph in either form reads, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
 }
@@ -226,19 +257,42 @@ export interface RehearsalApi {
   ofTask(id: string): Promise<readonly RehearsalSummary[]>
 }
 
+/**
+ * Tries versions of templates beside the live ones, and moves tasks to them. Errors: `VALIDATION`, `NOT_FOUND`,
+ * `WRONG_STATUS`, `TOO_LARGE`, and `CONFLICT` while another roll-out of the template is open. The previews change
+ * nothing, and list the state that tasks would lose.
+ */
+export interface RolloutApi {
+  /** A shadow needs the scope `author`, a canary and the mode all need `publish`. */
+  create(template: string, request: RolloutRequest): Promise<Rollout>
+  preview(template: string, request: RolloutRequest): Promise<RolloutPreview>
+  /** Newest first. */
+  list(template: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<RolloutSummary>>
+  get(template: string, id: string): Promise<Rollout>
+  /** Publishes the version and moves all tasks of the template to it. */
+  promote(template: string, id: string): Promise<Rollout>
+  /** Moves tasks back to the versions that they had, and publishes the former version again. */
+  rollback(template: string, id: string): Promise<Rollout>
+  previewPromote(template: string, id: string): Promise<RolloutPreview>
+  previewRollback(template: string, id: string): Promise<RolloutPreview>
+}
+
 export type { FoundVariable }
 
 export { CoverageCount } from './rehearsals/coverage.ts'
+export { REHEARSAL } from './rehearsals/rehearsal-schema.ts'
+export { RuleCheck } from './tools/tools-schema.ts'
 
 export type { Explained, ExplanationText } from '#core/sentences'
 export type { Caller, Page } from '#kernel'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
-export type { DraftOptions, PostOptions } from './templates/post-checks.ts'
+export type { DraftOptions, NoteOptions, PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
 export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './rehearsals/rehearsal-schema.ts'
+export type * from './rollouts/rollout-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

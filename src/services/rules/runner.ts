@@ -25,8 +25,9 @@ import type {
 } from '#core'
 import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
+import type { Shadows } from './durable/shadows.ts'
 import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
-import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
+import type { Delivery, DeliveryQuery, TaskDelivery } from './inspection/inspection-schema.ts'
 
 export interface RunnableTask {
   readonly id: string
@@ -37,6 +38,8 @@ export interface RunnableTask {
   readonly source: Template | Rule
   /** the task's own settings, including node overrides; never contains `start` */
   readonly settings: TaskSettings
+  /** present for a shadow: it begins with the state of this task, and its effects are simulated */
+  readonly beside?: string
 }
 
 export type TaskChange =
@@ -70,6 +73,8 @@ export interface TaskRunner {
   readonly nodes: NodeControl
   readonly intake: DataIntake
   readonly reports: RunReports
+  /** pairs of tasks and shadows to compare; a shadow is begun, resumed and forgotten as a task */
+  readonly shadows: Shadows
   /** absent: past states of tasks cannot be shown */
   readonly past?: TaskPast | undefined
 }
@@ -80,6 +85,8 @@ export interface TaskPast {
   inputs(id: string, query: InputsQuery): Promise<InputsPage>
   /** Throws `NOT_FOUND` if no inputs are kept for the instant. */
   state(id: string, at: number | undefined): Promise<TaskStateView>
+  /** Explains a node at a past instant. Throws as `state` does, and `WRONG_STATUS` if the task did not run then. */
+  explain(id: string, node: string, at: number): Promise<Explanation>
   deleteResource(resource: string): Promise<void>
 }
 
@@ -97,6 +104,29 @@ export interface NodeControl {
   resync(task: string): Promise<void>
   explain(task: string, node: string): Explanation
   deliveries(task: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Returns the stored deliveries of all tasks, newest first. */
+  storedDeliveries(
+    query: Pick<DeliveryQuery, 'status' | 'limit'>,
+    after?: DeliveryPlace,
+  ): Promise<readonly KeyedDelivery[]>
+  /** Returns the deliveries of all tasks that are not stored, at most 10,000, in any order. */
+  unstoredDeliveries(): Promise<readonly KeyedDelivery[]>
+  /**
+   * Makes the call of a failed delivery again, and returns the delivery afterwards. Throws `NOT_FOUND`, and
+   * `WRONG_STATUS` for a delivery that has not failed, or whose task does not run.
+   */
+  retry(task: string, delivery: string): Promise<Delivery>
+}
+
+/** `key`: orders deliveries of the same time. */
+export interface KeyedDelivery extends TaskDelivery {
+  readonly key: string
+}
+
+/** A place in the list of all deliveries. `time`: epoch ms */
+export interface DeliveryPlace {
+  readonly time: number
+  readonly key: string
 }
 
 export interface DataIntake {

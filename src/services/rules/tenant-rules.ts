@@ -5,7 +5,6 @@ import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
 import type { JobSlots, JobQueue, JobRunner } from '#jobs'
 import type { Store } from '#storage'
 import { collectionsOf, type RulesCollections } from './collections.ts'
-import type { RulesPartition } from './partitions/rules-partition.ts'
 import type { KeptPast } from './inputs/contract.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRunner } from './runner.ts'
@@ -36,8 +35,6 @@ export interface RulesOptions {
   readonly now: () => number
   readonly newId: () => string
   readonly logger?: Logger
-  /** the tenant's partition; absent: the tenant is not partitioned */
-  readonly partition?: RulesPartition | undefined
   /** called on each use; if absent, the filters `resourceType` and `resourceMetadataExpression` are rejected */
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */
@@ -61,6 +58,9 @@ export class TenantRules {
   /** per template: held exclusively during deletion, so that no task is made from a deleted template */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
+  /** called after a change of a task; must return at once */
+  taskChanged: (task: string) => void = () => undefined
+  templateRemoved: (template: string) => void = () => undefined
 
   constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
     const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
@@ -73,7 +73,15 @@ export class TenantRules {
     this.collections = collectionsOf(store)
     this.sources = new SourceRepository(this.collections, registry, now)
     this.maker = new TaskMaker(registry, this.sources, countedByDocument(elsewhere))
-    this.changes = new TaskChanges(this.collections, this.maker, this.sources, runner, now, (id) => history.forget(id))
+    this.changes = new TaskChanges(
+      this.collections,
+      this.maker,
+      this.sources,
+      runner,
+      now,
+      (id) => history.forget(id),
+      (id) => this.taskChanged(id),
+    )
     this.forms = new GraphForms(registry)
     this.show = new TaskShow(this.sources, this.forms, runner.nodes)
     this.context = { registry: followPlugs(directPlugs), ports, now }

@@ -1,68 +1,64 @@
-/** Moves samples of small and large batches into chunks, inside the transaction of its caller. */
+/** Adds folded samples to chunks: a few as a small chunk, many together with the small chunks of their series. */
 import {
+  chunkRow,
+  CHUNK_COLUMNS,
   chunksWithin,
   deleteChunk,
+  deleteSmallChunks,
   dueChunks,
-  findSmallChunks,
+  dueSeries,
+  findShortTail,
+  INSERT_CHUNK,
   lastInChunks,
+  piecesOf,
+  replaceChunk,
+  smallChunks,
+  smallColumns,
   type StoredChunk,
   writeChunks,
 } from './chunks.ts'
-import { type Columns, filtered, indexFrom, joinedColumns, merged, slice } from './columns.ts'
+import {
+  charactersOf,
+  type Columns,
+  filtered,
+  indexFrom,
+  joinedColumns,
+  living,
+  merged,
+  NO_SAMPLES,
+  slice,
+} from './columns.ts'
 import type { Database } from './database.ts'
-import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
+import { InsertRows } from './insert-rows.ts'
 
-/** maximum number of samples in memory, counted in chunks */
+/** maximum number of late samples of a series in small chunks, counted in chunks, and of their characters */
 const MAX_CHUNKS = 4
+const MAX_CHARACTERS = 4 * 1024 * 1024
 const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
 
 export class ChunkCompactor {
   readonly #db: Database
   readonly #size: number
-  readonly #rows: RowWriter
-  readonly #written = new WrittenRows()
+  readonly #small: InsertRows
+  readonly #written = new WrittenSamples()
 
+  /** `size`: number of samples in a full chunk */
   constructor(db: Database, size: number) {
     this.#db = db
     this.#size = size
-    this.#rows = new RowWriter(db)
+    this.#small = new InsertRows(db, INSERT_CHUNK, CHUNK_COLUMNS)
   }
 
-  get many(): number {
-    return this.#few
-  }
-
-  /** Returns false when there are too few samples, which should then be stored as rows. */
-  append(series: number, columns: Columns): boolean {
-    const last = lastInChunks(this.#db, series)
-    const start = last === undefined ? 0 : indexFrom(columns.times, last + 1)
-    const fresh = slice(columns, start, columns.times.length)
-    if (fresh.times.length < this.#few) return false
-    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, MAX_CHUNKS * this.#size)
-    if (!tail.whole) return false
-    if (tail.columns.times.length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
-    this.#addChunk(series, merged(tail.columns, fresh))
-    if (start > 0) {
-      this.#rows.write(series, slice(columns, 0, start))
-      this.wrote(series, start)
+  /** Adds newer samples of some series, each ordered by time. */
+  append(added: Iterable<readonly [series: number, columns: Columns]>): void {
+    const small: (readonly [series: number, columns: Columns])[] = []
+    for (const [series, columns] of added) {
+      // reads of each chunk cost more than those of its few samples
+      const weight = Math.max(columns.times.length, this.#few >> 5)
+      if (this.#written.add(series, weight) >= this.#few) this.#pack(series, columns)
+      else for (const piece of piecesOf(columns, this.#size)) small.push([series, piece])
     }
-    return true
-  }
-
-  /** Merges small chunks once they suffice for a full one, so that each sample is written at most twice. */
-  #addChunk(series: number, columns: Columns): void {
-    const { from, count } = findSmallChunks(this.#db, series, this.#size)
-    if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
-    const small = from === undefined ? [] : [...chunksWithin(this.#db, series, from, NEVER)]
-    for (const { key } of small) deleteChunk(this.#db, key)
-    const parts = small.map((chunk) => chunk.columns(this.#db))
-    writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
-  }
-
-  /** Counts new rows of a series, and occasionally moves them into chunks. */
-  wrote(series: number, rows: number): void {
-    if (this.#written.add(series, rows) < this.#few) return
-    this.#written.lookAfter(series, Math.max(this.#few, this.pack(series)) - this.#few)
+    this.#writeSmall(small)
   }
 
   /** Drops cached counts; call after a failed transaction. */
@@ -70,19 +66,11 @@ export class ChunkCompactor {
     this.#written.clear()
   }
 
-  /** Returns how many new rows to wait for before the next call; -1 when more work is left. */
-  pack(series: number): number {
-    const last = lastInChunks(this.#db, series)
-    const lacking = this.#packNewest(series, last)
-    if (lacking < 0) return lacking
-    // wait for twice as many rows as are left, so that the total work stays linear in the number of late samples
-    const left = last === undefined ? 0 : this.#packLate(series, last)
-    return Math.max(left, lacking)
-  }
-
   remove(series: number, from: number, until: number): void {
-    deleteRows(this.#db, series, from, until)
-    for (const chunk of chunksWithin(this.#db, series, from, until)) {
+    for (const chunk of [
+      ...smallChunks(this.#db, series, from, until),
+      ...chunksWithin(this.#db, series, from, until),
+    ]) {
       this.#rewrite(chunk, (columns) =>
         filtered(columns, (i) => {
           const time = columns.times[i] ?? 0
@@ -94,130 +82,136 @@ export class ChunkCompactor {
 
   /** Deletes some of the samples that expired before `now`; returns how many of them were visible. */
   expire(tenant: string, now: number, limit: number): number {
-    const rows = this.#db.rows<[number, number]>(EXPIRED_ROWS, now, tenant, limit)
-    for (const [series, time] of rows) {
-      // the row hides an older sample in a chunk, which must be deleted too
-      for (const chunk of chunksWithin(this.#db, series, time, time)) {
-        this.#rewrite(chunk, (columns) => filtered(columns, (i) => columns.times[i] !== time))
+    let gone = 0
+    for (;;) {
+      const due = dueSeries(this.#db, tenant, now)
+      if (due.length === 0) return gone
+      for (const series of due) {
+        // first, since a small chunk may hide samples, which must not become visible again
+        gone += this.#pack(series, NO_SAMPLES, now)
+        for (const chunk of dueChunks(this.#db, series, now)) {
+          gone += this.#rewrite(chunk, (columns) => living(columns, now))
+          if (gone >= limit) return gone
+        }
       }
-      deleteRows(this.#db, series, time, time)
     }
-    let gone = rows.length
-    if (gone >= limit) return gone
-    for (const chunk of dueChunks(this.#db, tenant, now)) {
-      const { series, first, last } = chunk
-      this.#rewrite(chunk, (columns) => {
-        const { columns: over } = readRows(this.#db, series, first, last, columns.times.length * 2)
-        return filtered(columns, (i) => {
-          if (!((columns.expires?.[i] ?? Number.NaN) <= now)) return true
-          const time = columns.times[i] ?? 0
-          if (over.times[indexFrom(over.times, time)] !== time) gone += 1
-          return false
-        })
-      })
-      if (gone >= limit) break
-    }
-    return gone
   }
 
   get #few(): number {
     return Math.max(1, this.#size >> 3)
   }
 
-  /** Returns how many rows are missing for another chunk; -1 when more work is left. */
-  #packNewest(series: number, last: number | undefined): number {
-    const from = last === undefined ? EVER : last + 1
-    const least = this.#size + this.#few
-    const count = countRows(this.#db, series, from, NEVER, least)
-    if (count < least) return least - count
-    const { columns, whole } = readRows(this.#db, series, from, NEVER, MAX_CHUNKS * this.#size)
-    const { times } = columns
-    if (times.length < least) {
-      // the page ended early because of long texts: write smaller chunks, so that later rows get their turn
-      if (whole) return least
-      deleteRows(this.#db, series, times[0] ?? EVER, times.at(-1) ?? EVER)
-      writeChunks(this.#db, series, columns, this.#size)
-      return -1
+  /**
+   * Merges the small chunks of a series and newer samples into chunks. What is too little stays in small chunks.
+   * `now`: merges all late samples, and deletes expired ones. Returns the number of deleted samples.
+   */
+  #pack(series: number, newer: Columns, now?: number): number {
+    const small = smallChunks(this.#db, series, EVER, NEVER)
+    const all = merged(smallColumns(this.#db, small, EVER, NEVER), newer)
+    if (all.times.length === 0) return 0
+    deleteSmallChunks(this.#db, series)
+    const last = lastInChunks(this.#db, series)
+    const end = last === undefined ? 0 : indexFrom(all.times, last + 1)
+    const added = slice(all, end, all.times.length)
+    const fresh = now === undefined ? added : living(added, now)
+    const late = this.#packLate(series, slice(all, 0, end), now)
+    const isMany = fresh.times.length >= this.#few
+    if (isMany) this.#addChunk(series, fresh)
+    const left = isMany ? late.left : joinedColumns([late.left, fresh])
+    this.#writeSmall(piecesOf(left, this.#size).map((piece) => [series, piece]))
+    // wait for as many samples as are left, so that the total work stays linear in the number of late samples
+    this.#written.lookAfter(series, Math.max(0, left.times.length - this.#few))
+    return late.gone + added.times.length - fresh.times.length
+  }
+
+  /** Merges the short chunks at the end once they suffice for a full one, so that each sample is written at most twice. */
+  #addChunk(series: number, columns: Columns): void {
+    const { from, count } = findShortTail(this.#db, series, this.#size)
+    if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
+    const short = from === undefined ? [] : [...chunksWithin(this.#db, series, from, NEVER)]
+    for (const { key } of short) deleteChunk(this.#db, key)
+    const parts = short.map((chunk) => chunk.columns(this.#db))
+    writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
+  }
+
+  /** Writes samples within or between chunks, except where they are few. */
+  #packLate(series: number, late: Columns, now: number | undefined): { readonly left: Columns; readonly gone: number } {
+    const { length } = late.times
+    const isAll = now !== undefined || length >= MAX_CHUNKS * this.#size || charactersOf(late) > MAX_CHARACTERS
+    const left: Columns[] = []
+    let gone = 0
+    for (let start = 0; start < length;) {
+      const time = late.times[start] ?? 0
+      const [chunk] = chunksWithin(this.#db, series, time, NEVER)
+      if (chunk === undefined) break
+      const isBeside = time >= chunk.first
+      const end = indexFrom(late.times, isBeside ? chunk.last + 1 : chunk.first)
+      const part = slice(late, start, end)
+      start = end
+      if (!isAll && part.times.length < (isBeside ? Math.max(1, this.#size >> 4) : this.#size)) left.push(part)
+      else if (isBeside) {
+        const whole = merged(chunk.columns(this.#db), part)
+        gone += this.#rewrite(chunk, () => (now === undefined ? whole : living(whole, now)), whole)
+      } else {
+        const alive = now === undefined ? part : living(part, now)
+        gone += part.times.length - alive.times.length
+        if (alive.times.length > 0) writeChunks(this.#db, series, alive, this.#size)
+      }
     }
-    const rest = this.#chunksOf(series, columns)
-    const [first = 0] = times
-    deleteRows(this.#db, series, first, (rest.times[0] ?? NEVER) - 1)
-    return whole ? least - rest.times.length : -1
+    return { left: joinedColumns(left), gone }
   }
 
-  #chunksOf(series: number, columns: Columns): Columns {
-    const { length } = columns.times
-    const count = Math.floor((length - this.#few) / this.#size) * this.#size
-    writeChunks(this.#db, series, slice(columns, 0, count), this.#size)
-    return slice(columns, count, length)
-  }
-
-  /** Moves late rows, which lie within or between chunks. Returns how many are left. */
-  #packLate(series: number, last: number): number {
-    const most = MAX_CHUNKS * this.#size
-    let left = 0
-    let from = EVER
-    for (;;) {
-      const first = extentOfRows(this.#db, series, from, last)?.first
-      if (first === undefined) return left
-      const [chunk] = chunksWithin(this.#db, series, first, NEVER)
-      if (chunk === undefined) return left
-      const isBeside = first >= chunk.first
-      const { columns, whole } = readRows(this.#db, series, first, isBeside ? chunk.last : chunk.first - 1, most)
-      const { length } = columns.times
-      const end = columns.times[length - 1] ?? first
-      const least = isBeside ? Math.max(1, this.#size >> 4) : this.#size
-      if (length >= least || !whole) {
-        deleteRows(this.#db, series, first, end)
-        if (isBeside) this.#rewrite(chunk, (older) => merged(older, columns))
-        else writeChunks(this.#db, series, columns, this.#size)
-      } else left += length
-      from = whole ? (isBeside ? chunk.last : chunk.first - 1) + 1 : end + 1
-    }
-  }
-
-  #rewrite(chunk: StoredChunk, change: (columns: Columns) => Columns): void {
-    const before = chunk.columns(this.#db)
+  /** Returns the number of samples by which the chunk becomes smaller. */
+  #rewrite(chunk: StoredChunk, change: (columns: Columns) => Columns, before = chunk.columns(this.#db)): number {
     const after = change(before)
-    if (after === before) return
-    deleteChunk(this.#db, chunk.key)
-    if (after.times.length > 0) writeChunks(this.#db, chunk.series, after, this.#size)
+    const count = after.times.length
+    if (count === 0) deleteChunk(this.#db, chunk.key)
+    // a small chunk keeps its key, which orders it among the others
+    else if (chunk.isSmall) replaceChunk(this.#db, chunk.key, chunk.series, after)
+    else {
+      deleteChunk(this.#db, chunk.key)
+      writeChunks(this.#db, chunk.series, after, this.#size)
+    }
+    return before.times.length - count
+  }
+
+  #writeSmall(small: readonly (readonly [series: number, columns: Columns])[]): void {
+    this.#small.run(small.length, (row, values, at) => {
+      const [series, columns] = small[row] ?? [0, NO_SAMPLES]
+      chunkRow(series, columns, true, values, at)
+    })
   }
 }
-
-const EXPIRED_ROWS = `
-  SELECT e.series, e.time FROM main.samples AS e CROSS JOIN main.series AS s ON s.key = e.series
-  WHERE e.expires <= ? AND s.tenant = ? LIMIT 0 + ?`
 
 /** number of counters; further series share counters, and the series being written when the count is due is checked */
 const MAX_SERIES = 4_194_304
 
-/** Counts the rows written to each series since it was last checked for a new chunk. */
-export class WrittenRows {
+/** Counts the samples written to each series since its small chunks were last merged. */
+export class WrittenSamples {
   // four bytes per series, since there may be millions of rarely written series
-  #rows = new Int32Array(1_024)
+  #samples = new Int32Array(1_024)
 
   /** Adds to a count and returns the new count. */
-  add(series: number, rows: number): number {
+  add(series: number, samples: number): number {
     const index = series % MAX_SERIES
-    if (index >= this.#rows.length) this.#grow(index)
-    const now = (this.#rows[index] ?? 0) + rows
-    this.#rows[index] = now
+    if (index >= this.#samples.length) this.#grow(index)
+    const now = (this.#samples[index] ?? 0) + samples
+    this.#samples[index] = now
     return now
   }
 
-  /** Restarts a count, so that it reaches zero after `rows` more rows. */
-  lookAfter(series: number, rows: number): void {
-    this.#rows[series % MAX_SERIES] = -rows
+  /** Restarts a count, so that it reaches zero after `samples` more samples. */
+  lookAfter(series: number, samples: number): void {
+    this.#samples[series % MAX_SERIES] = -samples
   }
 
   clear(): void {
-    this.#rows = new Int32Array(1_024)
+    this.#samples = new Int32Array(1_024)
   }
 
   #grow(index: number): void {
-    const larger = new Int32Array(Math.min(MAX_SERIES, Math.max(index + 1, this.#rows.length * 2)))
-    larger.set(this.#rows)
-    this.#rows = larger
+    const larger = new Int32Array(Math.min(MAX_SERIES, Math.max(index + 1, this.#samples.length * 2)))
+    larger.set(this.#samples)
+    this.#samples = larger
   }
 }

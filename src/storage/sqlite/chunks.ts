@@ -1,12 +1,13 @@
 /**
- * Reads and writes the chunks of series.db: about a thousand samples of one series as one blob of columns.
+ * Reads and writes the chunks of series.db: samples of one series as one blob of columns. A full chunk has about a
+ * thousand samples; a small chunk has few, or late ones, until they are merged.
  *
- * CHUNK-1 chunks of one series do not overlap
- * CHUNK-2 where a chunk and a row of `samples` have the same time, the row wins: it is newer
+ * CHUNK-1 chunks of one series do not overlap, except small ones
+ * CHUNK-2 at equal times a small chunk wins over others, and the newer of two small chunks over the older
  */
-import { slice, withOwnWords, type Columns } from './columns.ts'
+import { between, charactersOf, inOrder, joinedColumns, slice, withOwnWords, type Columns } from './columns.ts'
 import { sumOf } from './checksum.ts'
-import type { Database } from './database.ts'
+import type { Database, SqlValue } from './database.ts'
 import { damagedSamples } from './series-names.ts'
 
 const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
@@ -20,6 +21,7 @@ const EXPIRED_PART = 8
 
 type Row = readonly [
   key: number,
+  small: number,
   first: number,
   last: number,
   count: number,
@@ -32,30 +34,32 @@ type Row = readonly [
 export class StoredChunk {
   readonly key: number
   readonly series: number
+  readonly isSmall: boolean
   /** time of the first sample and of the last */
   readonly first: number
   readonly last: number
   readonly #row: Row
 
   constructor(series: number, row: Row) {
-    const [key, first, last] = row
+    const [key, small, first, last] = row
     this.key = key
     this.series = series
+    this.isSmall = small === 1
     this.first = first
     this.last = last
     this.#row = row
   }
 
   columns(db: Database): Columns {
-    const [, first, last, count, form, samples, words, sum] = this.#row
-    if (sumOf([this.series, first, last, count, form], samples, words) !== sum) {
+    const [, small, first, last, count, form, samples, words, sum] = this.#row
+    if (sumOf([this.series, small, first, last, count, form], samples, words) !== sum) {
       throw damagedSamples(db, this.series, first, last)
     }
     return columnsOf(this.#row)
   }
 }
 
-function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
+function columnsOf([, , first, last, count, form, bytes, words]: Row): Columns {
   const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
   let at = byteOffset
   const wide = (): Float64Array<ArrayBuffer> => {
@@ -82,9 +86,11 @@ function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
   return { times, values, kinds, words: words === null ? [] : (JSON.parse(words) as readonly string[]), expires }
 }
 
-function writeChunk(db: Database, series: number, columns: Columns): void {
+/** Fills in a row of chunks from the second column on. */
+export function chunkRow(series: number, columns: Columns, isSmall: boolean, row: SqlValue[], at: number): void {
   const { times, values, kinds, words, expires } = columns
   const count = times.length
+  const small = isSmall ? 1 : 0
   const [first, last] = [times[0] ?? 0, times[count - 1] ?? 0]
   const isSteady = hasOneStep(times)
   const isWide = !isSteady && last - first >= NARROW
@@ -96,33 +102,70 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   if (kinds !== undefined) parts.push(kinds)
   const text = words.length === 0 ? null : JSON.stringify(words)
   const samples = joined(parts)
-  const sum = sumOf([series, first, last, count, form], samples, text)
-  db.run(WRITE, series, first, last, count, form, dueOf(expires), samples, text, sum)
+  row[at] = series
+  row[at + 1] = small
+  row[at + 2] = first
+  row[at + 3] = last
+  row[at + 4] = count
+  row[at + 5] = form
+  row[at + 6] = dueOf(expires)
+  row[at + 7] = samples
+  row[at + 8] = text
+  row[at + 9] = sumOf([series, small, first, last, count, form], samples, text)
+}
+
+export const CHUNK_COLUMNS = 10
+
+/** Writes a chunk that is not small. */
+function writeChunk(db: Database, series: number, columns: Columns): void {
+  const row: SqlValue[] = []
+  chunkRow(series, columns, false, row, 0)
+  db.run(`${INSERT_CHUNK} ${ONE_ROW}`, ...row)
+}
+
+/** Writes a small chunk in place of another. */
+export function replaceChunk(db: Database, key: number, series: number, columns: Columns): void {
+  const row: SqlValue[] = [key]
+  chunkRow(series, columns, true, row, 1)
+  db.run(REPLACE, ...row)
 }
 
 /** At least `size` and fewer than twice as many samples, except when texts are long or samples too few. */
 export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
-  const count = columns.times.length
-  const pieces = Math.max(1, Math.floor(count / size))
-  const most = Math.ceil(count / pieces)
-  for (let at = 0; at < count; at += most) writePiece(db, series, slice(columns, at, Math.min(at + most, count)))
+  for (const piece of piecesOf(columns, size)) writeChunk(db, series, piece)
 }
 
-function writePiece(db: Database, series: number, columns: Columns): void {
+export function piecesOf(columns: Columns, size: number): readonly Columns[] {
+  const count = columns.times.length
+  if (count === 0) return []
+  const pieces = Math.max(1, Math.floor(count / size))
+  const most = Math.ceil(count / pieces)
+  const found: Columns[] = []
+  for (let at = 0; at < count; at += most) addPieces(slice(columns, at, Math.min(at + most, count)), found)
+  return found
+}
+
+function addPieces(columns: Columns, found: Columns[]): void {
   const count = columns.times.length
   // keep only the texts that occur in this piece
   const piece = columns.words.length === 0 ? columns : withOwnWords(columns)
-  const characters = piece.words.reduce((sum, { length }) => sum + length, 0)
-  if (characters <= MAX_CHARACTERS || count === 1) return writeChunk(db, series, piece)
-  writePiece(db, series, slice(piece, 0, count >> 1))
-  writePiece(db, series, slice(piece, count >> 1, count))
+  if (charactersOf(piece) <= MAX_CHARACTERS || count === 1) {
+    found.push(piece)
+    return
+  }
+  addPieces(slice(piece, 0, count >> 1), found)
+  addPieces(slice(piece, count >> 1, count), found)
 }
 
 export function deleteChunk(db: Database, key: number): void {
   db.run('DELETE FROM main.chunks WHERE key = ?', key)
 }
 
-/** Yields the chunks with samples in or around a range, reading a few at a time. Both ends are included. */
+export function deleteSmallChunks(db: Database, series: number): void {
+  db.run('DELETE FROM main.chunks WHERE series = ? AND small = 1', series)
+}
+
+/** Yields the chunks with samples in or around a range, except small ones, a few at a time. Both ends are included. */
 export function* chunksWithin(
   db: Database,
   series: number,
@@ -146,31 +189,53 @@ export function* chunksWithin(
   }
 }
 
-/** Yields the chunks of a tenant from which expired samples should now be removed. */
-export function* dueChunks(db: Database, tenant: string, now: number): Generator<StoredChunk> {
-  for (const [key, series] of db.rows<[number, number]>(DUE, now, tenant, DUE_AT_ONCE)) {
+/** Returns the small chunks with samples in or around a range, oldest first. Both ends are included. */
+export function smallChunks(db: Database, series: number, from: number, until: number): readonly StoredChunk[] {
+  return db.rows<Row>(SMALL, series, from, until).map((row) => new StoredChunk(series, row))
+}
+
+/** Returns the samples of small chunks in a range, ordered by time. `chunks`: oldest first. */
+export function smallColumns(db: Database, chunks: readonly StoredChunk[], from: number, until: number): Columns {
+  return inOrder(joinedColumns(chunks.map((chunk) => between(chunk.columns(db), from, until))))
+}
+
+/** Returns some series of a tenant from whose chunks expired samples should now be removed. */
+export function dueSeries(db: Database, tenant: string, now: number): readonly number[] {
+  return [...new Set(db.rows<[number]>(DUE_SERIES, now, tenant, DUE_AT_ONCE).map(([series]) => series))]
+}
+
+/** Yields the chunks of a series from which expired samples should now be removed. */
+export function* dueChunks(db: Database, series: number, now: number): Generator<StoredChunk> {
+  for (const [key] of db.rows<[number]>(DUE_CHUNKS, series, now)) {
     const row = db.row<Row>(ONE, key)
     if (row !== undefined) yield new StoredChunk(series, row)
   }
 }
 
+/** Returns the time of the last sample in the chunks of a series, except small ones. */
 export function lastInChunks(db: Database, series: number): number | undefined {
-  return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
+  return db.row<[number]>(LAST, series, 0)?.[0]
 }
 
-/** Chunks at the end of a series with fewer than `size` samples each, except chunks with long texts. */
-export interface SmallChunks {
+/** Returns the time of the last sample in all chunks of a series. */
+export function lastInSeries(db: Database, series: number): number | undefined {
+  const [last, other] = [lastInChunks(db, series), db.row<[number]>(LAST, series, 1)?.[0]]
+  return last === undefined || other === undefined ? (last ?? other) : Math.max(last, other)
+}
+
+/** Chunks at the end of a series with fewer than `size` samples each, except small chunks and those with long texts. */
+export interface ShortTail {
   /** time of the first sample in these chunks; undefined when there are none */
   readonly from: number | undefined
   /** number of samples in all of these chunks */
   readonly count: number
 }
 
-/** Finds the small chunks at the end of a series without reading their blobs. */
-export function findSmallChunks(db: Database, series: number, size: number): SmallChunks {
+/** Finds the short chunks at the end of a series without reading their blobs. */
+export function findShortTail(db: Database, series: number, size: number): ShortTail {
   let from: number | undefined
   let sum = 0
-  // one row at a time: most series have few small chunks, and each row takes a page of the file
+  // one row at a time: most series have few short chunks, and each row takes a page of the file
   const rows = db.statement(NEWEST).iterate(series) as Iterable<unknown> as Iterable<readonly [number, number, number]>
   for (const [first, count, bytes] of rows) {
     if (count >= size || bytes > MAX_CHARACTERS / 4) break
@@ -212,21 +277,28 @@ function joined(parts: readonly ArrayBufferView[]): Uint8Array<ArrayBuffer> {
 
 /** maximum number of chunks read by one statement */
 const MAX_READ = 16
-const WRITE = `
-  INSERT INTO main.chunks (series, first, last, count, form, due, samples, words, sum)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const WRITTEN = 'series, small, first, last, count, form, due, samples, words, sum'
+export const INSERT_CHUNK = `INSERT INTO main.chunks (${WRITTEN}) VALUES`
+const ONE_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+const REPLACE = `INSERT OR REPLACE INTO main.chunks (key, ${WRITTEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const DUE_AT_ONCE = 1_000
-const DUE = `
-  SELECT c.key, c.series FROM main.chunks AS c CROSS JOIN main.series AS s ON s.key = c.series
+const DUE_SERIES = `
+  SELECT c.series FROM main.chunks AS c CROSS JOIN main.series AS s ON s.key = c.series
   WHERE c.due <= ? AND s.tenant = ? LIMIT 0 + ?`
-const COLUMNS = 'key, first, last, count, form, samples, words, sum'
+const DUE_CHUNKS = 'SELECT key FROM main.chunks WHERE series = ? AND due <= ?'
+const COLUMNS = 'key, small, first, last, count, form, samples, words, sum'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
+const LAST = 'SELECT last FROM main.chunks WHERE series = ? AND small = ? ORDER BY last DESC LIMIT 1'
+const SMALL = `
+  SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
+  WHERE series = ? AND small = 1 AND last >= ? AND first <= ? ORDER BY key`
 const NEWEST = `
-  SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
-// Chunks do not overlap, so the last one in a range is the first that ends at or after its end.
+  SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks
+  WHERE series = ? AND small = 0 ORDER BY last DESC LIMIT ${MAX_READ}`
+// Chunks that are not small do not overlap, so the last one in a range is the first that ends at or after its end.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
-  WHERE series = ?1 AND last >= ?2 AND first <= ?3
-  AND last <= coalesce((SELECT last FROM main.chunks WHERE series = ?1 AND last >= ?3 ORDER BY last LIMIT 1), ?3)`
+  WHERE series = ?1 AND small = 0 AND last >= ?2 AND first <= ?3 AND last <= coalesce(
+    (SELECT last FROM main.chunks WHERE series = ?1 AND small = 0 AND last >= ?3 ORDER BY last LIMIT 1), ?3)`
 const FIRST_FIRST = `${READ} ORDER BY last LIMIT 0 + ?4`
 const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT 0 + ?4`

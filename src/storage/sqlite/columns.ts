@@ -21,17 +21,6 @@ export function valueAt({ values, kinds, words }: Columns, i: number): SampleVal
   return kind === TRUTH ? value === 1 : (words[value] ?? '')
 }
 
-export function storedAt(
-  { values, kinds, words }: Columns,
-  i: number,
-): readonly [number | null, string | bigint | null] {
-  const value = values[i] ?? 0
-  const kind = kinds?.[i] ?? NUMBER
-  if (kind === NUMBER) return [value, null]
-  // truth values are the only integers in the column `other`
-  return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? '')]
-}
-
 export function expiryAt({ expires }: Columns, i: number): number | undefined {
   const expiry = expires?.[i] ?? Number.NaN
   return Number.isNaN(expiry) ? undefined : expiry
@@ -111,6 +100,11 @@ export function withOwnWords(columns: Columns): Columns {
   return builder.columns()
 }
 
+/** Returns the number of characters of the texts. */
+export function charactersOf({ words }: Columns): number {
+  return words.reduce((sum, { length }) => sum + length, 0)
+}
+
 export function living(columns: Columns, now: number): Columns {
   const { expires } = columns
   // comparisons with NaN are false, so such samples stay
@@ -133,14 +127,6 @@ export class ColumnsBuilder {
 
   get count(): number {
     return this.#count
-  }
-
-  /** Adds a sample from a row, where `other` is a text, or a truth value as 0 or 1. */
-  add(time: number, value: number | null, other: string | number | null, expires: number | null): void {
-    const i = this.#add(time, expires ?? Number.NaN)
-    if (value !== null) this.#values[i] = value
-    else if (typeof other === 'number') this.#other(i, TRUTH, other)
-    else this.#other(i, TEXT, this.#word(other ?? ''))
   }
 
   take(from: Columns, index: number): void {

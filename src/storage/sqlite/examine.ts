@@ -36,8 +36,7 @@ const SERIES_TABLES: readonly ScannedTable[] = [
   plain('streams', 'key'),
   plain('applied', 'tenant', 'log', 'partition'),
   summed('arrivals', [], ['samples', 'words']),
-  summed('samples', ['series', 'time', 'value', 'other', 'expires'], ['other'], ['series', 'time']),
-  summed('chunks', ['series', 'first', 'last', 'count', 'form'], ['samples', 'words']),
+  summed('chunks', ['series', 'small', 'first', 'last', 'count', 'form'], ['samples', 'words']),
   summed('messages', ['stream', 'time', 'expires'], ['body']),
   {
     name: 'message_blocks',
@@ -210,8 +209,6 @@ export function lostWith(db: Database, table: string, row: Row): readonly LostDa
           ...span(number('first'), number('last'), number('count')),
         },
       ]
-    case 'samples':
-      return [{ what: 'samples', ...seriesAt(db, number('series')), ...span(number('time'), number('time'), 1) }]
     case 'arrivals':
       return spansOf(numbersOf(row.get('samples')), SAMPLE, TIME, (numbers, at) =>
         seriesOfCode(numbers[at + CODE] ?? 0),

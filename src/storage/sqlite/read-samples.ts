@@ -1,8 +1,8 @@
 /** Reads samples on a reader's connection, inside the transaction of the caller. */
 import { Heap } from '#kernel'
 import type { SampleColumns, SampleValue } from '../series.ts'
-import { lastInChunks } from './chunks.ts'
-import { expiryAt, valueAt, type Columns } from './columns.ts'
+import { lastInSeries } from './chunks.ts'
+import { between, expiryAt, valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { requireNamed } from './series-names.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
@@ -102,13 +102,18 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
   return found.flatMap(([name, key]) => {
     requireNamed(db, 'series', key, [tenant, resource, name])
-    // the newest samples are rows: a chunk is read only if all rows have expired
-    const edge = lastInChunks(db, key) ?? from - 1
+    const arrived = newer.get(key)
+    const edge = Math.max(lastInSeries(db, key) ?? from, arrived?.times.at(-1) ?? from)
+    // earlier samples are read only if the newest one has expired
     for (const part of [
-      { from: edge + 1, until },
-      { from, until: edge },
+      { from: edge, until: edge },
+      { from, until: edge - 1 },
     ]) {
-      for (const columns of columnsOf(db, key, newer.get(key), { ...part, descending: true, now, page: 1 })) {
+      for (const columns of columnsOf(db, key, arrived && between(arrived, part.from, part.until), {
+        ...part,
+        descending: true,
+        now,
+      })) {
         const i = columns.times.length - 1
         return [
           { metric: name, time: columns.times[i] ?? 0, value: valueAt(columns, i), expires: expiryAt(columns, i) },
@@ -185,6 +190,16 @@ class FoundSamples {
     let at = 0
     for (const { columns, index, taken } of parts) {
       const { first, count, step } = taken
+      if (count > 1 && step === 1 && numbers !== undefined) {
+        // copies whole columns, since a loop over the samples would take most of the time of a long read
+        times.set(columns.times.subarray(first, first + count), at)
+        numbers.set(columns.values.subarray(first, first + count), at)
+        indexes?.fill(index, at, at + count)
+        if (columns.expires === undefined) expires?.fill(Number.NaN, at, at + count)
+        else expires?.set(columns.expires.subarray(first, first + count), at)
+        at += count
+        continue
+      }
       for (let n = 0, i = first; n < count; n += 1, i += step) {
         times[at] = columns.times[i] ?? 0
         if (numbers === undefined) values.push(valueAt(columns, i))

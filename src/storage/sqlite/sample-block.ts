@@ -1,7 +1,7 @@
-/** Stores samples as a block of numbers, until they are folded into rows and chunks. */
+/** Stores samples as a block of numbers, until they are folded into chunks. */
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
-import type { Database, SqlValue } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface SampleBlock {
   /** `SAMPLE` numbers per sample, at the offsets below; in native byte order */
@@ -21,30 +21,6 @@ export const codeOf = (series: number, kind: number): number => series * KINDS +
 export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
 /** Returns the kind in a code. For large numbers, `%` would compile to a function call. */
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
-
-/** In the order of the columns of `samples`: series, time, value, other, expires, sum. */
-export function putSample({ samples, words }: SampleBlock, index: number, row: SqlValue[], at: number): void {
-  const from = index * SAMPLE
-  const code = samples[from + CODE] ?? 0
-  const kind = kindOfCode(code)
-  const value = samples[from + VALUE] ?? 0
-  const expires = samples[from + EXPIRES] ?? Number.NaN
-  row[at] = seriesOfCode(code)
-  row[at + 1] = samples[from + TIME] ?? 0
-  row[at + 2] = kind === NUMBER ? value : null
-  // truth values are the only integers in the column `other`
-  row[at + 3] = kind === NUMBER ? null : kind === TRUTH ? BigInt(value) : (words[value] ?? '')
-  row[at + 4] = Number.isNaN(expires) ? null : expires
-  row[at + 5] = sumOfSample(row, at)
-}
-
-export function sumOfSample(row: readonly SqlValue[], at: number): number {
-  const other = row[at + 3]
-  const truth = typeof other === 'bigint' ? Number(other) : other
-  return sumOf([row[at], row[at + 1], row[at + 2], truth, row[at + 4]], other)
-}
-
-export const SAMPLE_COLUMNS = 6
 
 /** A block of series.db. Its texts are parsed on demand, because few readers need them. */
 export class StoredBlock implements SampleBlock {

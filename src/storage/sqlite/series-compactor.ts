@@ -1,18 +1,15 @@
 /**
- * Folds samples from the order of arrival into rows and chunks, in slices between batches.
+ * Folds samples from the order of arrival into chunks, in slices between batches.
  * Originals are deleted at the end and win until then, so readers notice nothing, and a crash restarts the fold.
  */
 import type { ChunkCompactor } from './chunk-compactor.ts'
 import { type Columns, ColumnsBuilder } from './columns.ts'
 import type { Database } from './database.ts'
-import { InsertRows } from './insert-rows.ts'
 import {
   CODE,
   EXPIRES,
   kindOfCode,
-  putSample,
   SAMPLE,
-  SAMPLE_COLUMNS,
   type SampleBlock,
   seriesOfCode,
   storedBlocks,
@@ -20,7 +17,6 @@ import {
   TIME,
   VALUE,
 } from './sample-block.ts'
-import { OVERWRITE } from './sample-rows.ts'
 
 const SLICE_ROWS = 10_000
 /** approximate most samples in a fold, which are kept in memory */
@@ -34,14 +30,12 @@ interface Fold extends SortedSamples {
 
 export class SeriesCompactor {
   readonly #db: Database
-  readonly #rows: InsertRows
   readonly #chunks: ChunkCompactor
   #fold: Fold | undefined
 
   constructor(db: Database, chunks: ChunkCompactor) {
     this.#db = db
     this.#chunks = chunks
-    this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
   get active(): boolean {
@@ -91,33 +85,22 @@ export class SeriesCompactor {
     return blocks.length === 0 ? undefined : { ...sortSamples(blocks), upTo, done: 0 }
   }
 
-  /** Copies a slice. Series with too few samples for chunks become rows together, many per statement. */
   #copy(fold: Fold, from: number, until: number): void {
-    const few: (readonly [series: number, rows: number])[] = []
-    let copied = from
-    for (let start = from; start < until;) {
-      const series = seriesAt(fold, start)
-      let end = start + 1
-      while (end < until && seriesAt(fold, end) === series) end += 1
-      if (end - start >= this.#chunks.many) {
-        this.#copyRows(fold, copied, start)
-        if (this.#chunks.append(series, columnsOf(fold, start, end))) copied = end
-        else copied = start
-      }
-      if (copied !== end) few.push([series, end - start])
-      start = end
-    }
-    this.#copyRows(fold, copied, until)
-    for (const [series, rows] of few) this.#chunks.wrote(series, rows)
-  }
-
-  #copyRows(fold: Fold, from: number, until: number): void {
-    const { order } = fold
-    this.#rows.run(until - from, (row, values, at) => putSample(fold, order[from + row] ?? 0, values, at))
+    this.#chunks.append(seriesWithin(fold, from, until))
   }
 
   #forget({ upTo }: Fold): void {
     this.#db.run('DELETE FROM arrivals WHERE key <= ?', upTo)
+  }
+}
+
+function* seriesWithin(fold: Fold, from: number, until: number): Generator<readonly [series: number, Columns]> {
+  for (let start = from; start < until;) {
+    const series = seriesAt(fold, start)
+    let end = start + 1
+    while (end < until && seriesAt(fold, end) === series) end += 1
+    yield [series, columnsOf(fold, start, end)]
+    start = end
   }
 }
 

@@ -2,12 +2,12 @@
 import type { FileForm } from './file-form.ts'
 
 /**
- * In a sample, `value` is its number, and `other` a text, or a truth value as 0 or 1. `sum` is the row's checksum.
- * At equal times `arrivals` (blocks, in order of arrival) win, then `samples` (rows), then `chunks`. The newest
+ * Samples are first in `arrivals` (blocks, in order of arrival), and then in `chunks` (by series and time). At equal times `arrivals` win, then small chunks, then others. `sum` is the row's checksum. The newest
  * messages are in `message_blocks`, whose bodies have a checksum of their own; others in `messages`.
  */
 export const SERIES_FORM: FileForm = {
-  number: 5,
+  // never equal to the number of state.db
+  number: 7,
   tables: `
   CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
@@ -17,17 +17,13 @@ export const SERIES_FORM: FileForm = {
   ) STRICT;
   -- The words are a JSON list of the texts among the values
   CREATE TABLE arrivals (key INTEGER PRIMARY KEY, samples BLOB NOT NULL, words TEXT, sum INTEGER NOT NULL) STRICT;
-  CREATE TABLE samples (
-    series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER, sum INTEGER NOT NULL,
-    PRIMARY KEY (series, time)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX samples_by_expiry ON samples (expires) WHERE expires IS NOT NULL;
-  -- form: flags of the blob; due: when enough have expired for a rewrite
+  -- small: 1 if it may overlap others; form: flags of the blob; due: when enough have expired for a rewrite
   CREATE TABLE chunks (
-    key INTEGER PRIMARY KEY, series INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-    count INTEGER NOT NULL, form INTEGER NOT NULL, due INTEGER, samples BLOB NOT NULL, words TEXT, sum INTEGER NOT NULL
+    key INTEGER PRIMARY KEY, series INTEGER NOT NULL, small INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, count INTEGER NOT NULL, form INTEGER NOT NULL, due INTEGER, samples BLOB NOT NULL,
+    words TEXT, sum INTEGER NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX chunks_by_time ON chunks (series, last, first);
+  CREATE INDEX chunks_by_time ON chunks (series, small, last, first);
   CREATE INDEX chunks_by_due ON chunks (due) WHERE due IS NOT NULL;
 
   CREATE TABLE streams (

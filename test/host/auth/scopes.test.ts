@@ -109,20 +109,12 @@ it('every upgrade to a WebSocket is open to the scopes of its stream, and no oth
     found[route.url] = open.join(' ')
   }
   expect(found).toEqual({
-    '/messages': 'read operate author publish admin',
     '/resources/one/commands': 'device read operate author publish admin',
     '/resources/one/commands/publish': 'operate admin',
     '/resources/one/commands/subscribe': 'device read operate author publish admin',
-    '/resources/one/current': 'read operate author publish admin',
     '/resources/one/events': 'device admin',
     '/resources/one/events/publish': 'device admin',
     '/resources/one/events/subscribe': 'read operate author publish admin',
-    '/resources/one/messages': 'read operate author publish admin',
-    '/resources/one/series': 'read operate author publish admin',
-    '/resources/one/series/one': 'read operate author publish admin',
-    '/resources/one/series/one/last': 'read operate author publish admin',
-    '/resources/one/series/one/latest': 'read operate author publish admin',
-    '/resources/one/series/one/raw': 'read operate author publish admin',
     '/resources/one/socket': 'read operate author publish admin',
     '/socket': 'device admin',
   })

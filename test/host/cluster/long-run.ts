@@ -1,8 +1,7 @@
 /**
  * `npm run test:cluster -- --minutes 30 [--seed 1] [--only 'stood still'] [--json]`: runs hosts of a cluster over a
- * PostgreSQL with a synchronous standby. Faults (faults.ts) happen again and again, while messages are sent for tenants
- * with one partition and for a tenant with several. The end result must be the same as with a single host that was
- * always available; a table lists what held. Exits with 1 when a check failed. With `--json` the verdict is one line on
+ * PostgreSQL with a synchronous standby. Faults (faults.ts) happen again and again, while messages are sent. The end
+ * result must be the same as with a single host that was always available; a table lists what held. Exits with 1 when a check failed. With `--json` the verdict is one line on
  * stdout, and the progress is written to stderr.
  */
 import { scheduler } from 'node:timers/promises'
@@ -16,7 +15,6 @@ import { seen, Senders, type Lane } from './lanes.ts'
 import { LaneReader } from './lane-reader.ts'
 import { PostgresPair } from './postgres-pair.ts'
 import { Verdict } from './verdict.ts'
-import { WIDE, WideTenant } from './wide-tenant.ts'
 
 const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
 /** Time in ms within which work must continue after a fault, and handed-over messages must arrive at the end */
@@ -38,7 +36,6 @@ type Say = (text: string) => void
 /** The targets of the messages, and the readers that check them. */
 interface Load {
   readonly lanes: readonly Lane[]
-  readonly wide: WideTenant
   readonly senders: Senders
   readonly readers: readonly LaneReader[]
   /** Stops sending. */
@@ -71,9 +68,9 @@ async function main(): Promise<number> {
   const hosts = new ClusterProcesses(pair.url)
   const verdict = new Verdict({ minutes, seed })
   try {
-    await hosts.addKeys([...TENANTS, WIDE])
+    await hosts.addKeys(TENANTS)
     const cluster = await FaultyCluster.start({ seed, only: values.only }, pair, hosts)
-    const load = await begin(pair.url, hosts, cluster)
+    const load = await begin(hosts, cluster)
     await disturb(cluster, load, { until: Date.now() + minutes * 60_000, verdict, say })
     say('nothing happens any more; what was sent is compared with one host')
     await judge(hosts, cluster, load, verdict)
@@ -85,7 +82,7 @@ async function main(): Promise<number> {
   return verdict.isGood ? 0 : 1
 }
 
-async function begin(url: string, hosts: ClusterProcesses, { asked }: FaultyCluster): Promise<Load> {
+async function begin(hosts: ClusterProcesses, { asked }: FaultyCluster): Promise<Load> {
   const [first] = asked
   const lanes = await Promise.all(
     TENANTS.map(async (tenant): Promise<Lane> => {
@@ -96,32 +93,29 @@ async function begin(url: string, hosts: ClusterProcesses, { asked }: FaultyClus
       return { tenant, resource, task: ID, sent: 0 }
     }),
   )
-  const wide = await WideTenant.make(url, hosts, asked)
-  const all = [...lanes, ...wide.lanes]
   const over = new AbortController()
-  const readers = all.map((lane) => new LaneReader(hosts, asked, lane, over.signal))
-  const senders = new Senders(hosts, asked, all)
+  const readers = lanes.map((lane) => new LaneReader(hosts, asked, lane, over.signal))
+  const senders = new Senders(hosts, asked, lanes)
   const end = async (): Promise<void> => {
     await senders.end()
     over.abort()
   }
-  return { lanes, wide, senders, readers, end }
+  return { lanes, senders, readers, end }
 }
 
 /** Causes faults until the time is over or work does not continue. */
 async function disturb(
   cluster: FaultyCluster,
-  { lanes, wide, senders }: Load,
+  { lanes, senders }: Load,
   { until, verdict, say }: { readonly until: number; readonly verdict: Verdict; readonly say: Say },
 ): Promise<void> {
-  const all = [...lanes, ...wide.lanes]
-  const total = () => all.reduce((sum, { sent }) => sum + sent, 0)
+  const total = () => lanes.reduce((sum, { sent }) => sum + sent, 0)
   for (let n = 1; Date.now() < until; n += 1) {
     const what = await cluster.fault()
     const since = Date.now()
-    const before = all.map(({ sent }) => sent)
+    const before = lanes.map(({ sent }) => sent)
     // the message in flight may have been acknowledged before the fault
-    const still = () => all.filter(({ sent }, at) => sent < (before[at] ?? 0) + 2).map(({ resource }) => resource)
+    const still = () => lanes.filter(({ sent }, at) => sent < (before[at] ?? 0) + 2).map(({ resource }) => resource)
     let last = ''
     while (still().length > 0 && Date.now() - since < PATIENCE) {
       last = still().join()
@@ -140,12 +134,12 @@ async function disturb(
 async function judge(
   hosts: ClusterProcesses,
   { asked, late }: FaultyCluster,
-  { lanes, wide, readers, end }: Load,
+  { lanes, readers, end }: Load,
   verdict: Verdict,
 ): Promise<void> {
   const ended = await withinPatience(end())
   verdict.check('what was sent is acknowledged', ended ? [] : [`not within ${PATIENCE} ms`])
-  verdict.messages = [...lanes, ...wide.lanes].reduce((sum, { sent }) => sum + sent, 0)
+  verdict.messages = lanes.reduce((sum, { sent }) => sum + sent, 0)
   verdict.late = late
   await verdict.checking('each message is in the state of its task once', async () => {
     const counts = await Promise.all(lanes.map((lane) => seen(hosts, asked, lane)))
@@ -162,14 +156,6 @@ async function judge(
       }),
     )
     return told.filter((one) => !one.endsWith(': SEEN 1'))
-  })
-  await verdict.checking('a tenant of several partitions is as one host that was fed with its log', async () => {
-    const until = Date.now() + PATIENCE
-    for (;;) {
-      const problems = await wide.problems()
-      if (problems.length === 0 || Date.now() > until) return problems
-      await scheduler.wait(500)
-    }
   })
   await verdict.checking('streams have each message once, in order, without a gap', async () => {
     return (await Promise.all(readers.map((reader) => reader.problems()))).flat()

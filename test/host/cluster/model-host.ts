@@ -7,6 +7,7 @@ import { Hops } from '../../../src/host/cluster/hop.ts'
 import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
 import { errorHandler } from '../../../src/host/errors.ts'
 import { plainErrorBody } from '../../../src/host/failure.ts'
+import { machineTimers } from '../../../src/host/timers.ts'
 
 export const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
 
@@ -41,11 +42,9 @@ export async function hostAt(
     tenants: { get: () => undefined, opened: async () => here, has: () => true, isComplete: true },
     place: () => host.place,
     hops,
-    elapsed: () => 0,
+    timers: { ...machineTimers, elapsed: () => 0 },
     requestMs: 30_000,
     maxAsked,
-    partitionOf: (name) => name,
-    partitions: [],
     tenantOfPublic: () => undefined,
   })
   app.setErrorHandler(errorHandler(plainErrorBody))
@@ -53,7 +52,7 @@ export async function hostAt(
   app.addHook('onRequest', async (request) => {
     request.tenant = tenant
   })
-  await routing.addTo(app)
+  routing.addTo(app)
   app.post('/', async ({ body }) => ({ at: host.url, body }))
   app.get('/', async () => ({ at: host.url }))
   more(app)

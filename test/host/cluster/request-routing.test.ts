@@ -145,28 +145,6 @@ it('hands bytes back as they came, by a stream when there are many', async () =>
   }
 })
 
-// Holds SMALL-2
-it.each(['GET', 'POST'])('SMALL-2: a %s with half an answer has none', async (method) => {
-  const url = await halted((response) => {
-    response.writeHead(200, { 'content-length': 10 })
-    response.write('half', () => response.destroy())
-  })
-  const first = await hostAt({ kind: 'elsewhere', term: 1, url })
-  const answering = fetch(first.url, { method })
-  await expect.poll(() => first.routing.forwarded).toBe(1)
-  const second = await hostAt({ kind: 'here', term: 2 })
-  first.place = { kind: 'elsewhere', term: 2, url: second.url }
-  // it is not known when the response breaks off
-  const looking = setInterval(() => first.routing.looked(new Set([url, second.url])), 5)
-  const answer = await answering
-  clearInterval(looking)
-  expect([answer.status, await answer.text()]).toEqual(
-    method === 'GET'
-      ? [200, JSON.stringify({ at: second.url })]
-      : [503, expect.stringContaining('the outcome is unknown')],
-  )
-})
-
 it('rejects and counts requests to a host with too many open requests', async () => {
   const url = await halted(() => undefined)
   const host = await hostAt({ kind: 'elsewhere', term: 1, url }, 'acme', 1)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { POST_KEYS } from '../../../src/services/broker/posting/idempotency.ts'
-import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { brokerBench, NOON } from './support/bench-of-broker.ts'
+import { brokerBench } from './support/bench-of-broker.ts'
 
 const key = { 'idempotency-key': 'k-1' }
 const DAY = 86_400_000
@@ -47,23 +46,6 @@ describe('a post with an idempotency key', () => {
     broker.timers.fire(30_000)
     await broker.service.stop()
     expect(await broker.storage.tenant('acme').collection(POST_KEYS).count()).toBe(1)
-  })
-
-  it('is let go by the first partition of its tenant alone', async () => {
-    const nobody = (): never => expect.fail('no other partition is asked')
-    const storage = openMemory({ clock: () => NOON + DAY + 1 })
-    for (const [number, left] of [
-      [1, 1],
-      [0, 0],
-    ] as const) {
-      const partition = { number, count: 2, ask: nobody, follow: nobody }
-      await using broker = await brokerBench({ storage, partition, clock: { now: NOON + DAY + 1 } })
-      const keys = storage.tenant('acme').collection(POST_KEYS)
-      await keys.put('old', { at: NOON } as never)
-      broker.timers.fire(30_000)
-      await broker.service.stop()
-      expect(await keys.count()).toBe(left)
-    }
   })
 
   it('cannot be empty or endless', async () => {

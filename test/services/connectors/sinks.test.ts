@@ -41,6 +41,23 @@ describe('a sink', () => {
     await bench.stop()
   })
 
+  it('is woken by the log, not by a timer', async () => {
+    const later = (ms: number, work: () => void): (() => void) => {
+      if (ms === 250) return () => undefined
+      const turn = setImmediate(work)
+      return () => clearImmediate(turn)
+    }
+    const bench = await connectorBench({ later })
+    const { posting } = bench.broker.as(CALLER)
+    await bench.api.sinks.put('lake', SINK)
+    await expect.poll(async () => (await bench.api.sinks.get('lake')).status.state).toBe('running')
+    for (let n = 1; n <= 3; n++) {
+      await posting.events('a', { n })
+      await expect.poll(() => bench.outside.records('out')).toHaveLength(n)
+    }
+    await bench.stop()
+  })
+
   it('sends what its selection has, to a topic of the item', async () => {
     const bench = await connectorBench()
     const { posting } = bench.broker.as(CALLER)

@@ -76,6 +76,69 @@ describe('a source', () => {
   })
 
   // Holds CONNECTOR-3
+  it('tries rejected records again, each once, with the document as it is now', async () => {
+    const bench = await connectorBench()
+    await bench.outside.publish('in', [
+      { key: 'r', value: '{"n":1}', time: 5 },
+      { key: '', value: '{"n":2,"from":"s"}' },
+      { key: '', value: '{"n":3}' },
+      { key: '', value: `{"n":4,"from":"s","long":"${'a'.repeat(70_000)}"}` },
+    ])
+    await bench.api.sources.put('plant', SOURCE)
+    await expect.poll(async () => (await bench.api.sources.get('plant')).status.read).toBe(4)
+    const before = (await bench.api.sources.rejected('plant')).values
+    expect(before.map(({ tries, truncated = false }) => [tries, truncated])).toEqual([
+      [1, false],
+      [1, false],
+      [1, true],
+    ])
+    await bench.api.sources.put('plant', { ...SOURCE, map: { resource: '/from' } })
+    const [first, second, third] = before.map(({ id }) => id)
+    // two at once: the record is posted once
+    const both = await Promise.all([bench.api.sources.retry('plant'), bench.api.sources.retry('plant', [first ?? ''])])
+    expect(both.map(({ accepted }) => accepted)).toEqual([[first], []])
+    expect(both[0]?.failed).toEqual([
+      { id: second, error: expect.stringContaining('/from') as string },
+      { id: third, error: 'only the beginning of the payload is kept' },
+    ])
+    expect(await logged(bench.store)).toEqual([1, 2])
+    const left = await bench.api.sources.rejected('plant')
+    expect(left.values.map(({ id, tries }) => [id, tries])).toEqual([
+      [second, 2],
+      [third, 2],
+    ])
+    await bench.api.sources.forget('plant', second ?? '')
+    await expect(bench.api.sources.forget('plant', second ?? '')).rejects.toThrow(/No rejected record/)
+    await expect(bench.api.sources.retry('other')).rejects.toThrow(/No source 'other'/)
+    expect((await bench.api.sources.rejected('plant')).total).toBe(1)
+    await bench.stop()
+  })
+
+  // Holds CONNECTOR-3
+  it('removes a retried record only together with its messages', async () => {
+    const inner = openMemory().tenant('acme')
+    let fails = false
+    const store = withCommit(inner, (writes) => {
+      const isUnit = writes.some(({ kind }) => kind === 'append')
+      return fails && isUnit ? Promise.reject(new AppError('STORE', 'the disk is full')) : inner.commit(writes)
+    })
+    const bench = await connectorBench({ store })
+    await bench.outside.publish('in', [{ key: '', value: '{"n":1,"from":"s"}' }])
+    await bench.api.sources.put('plant', SOURCE)
+    await expect.poll(async () => (await bench.api.sources.get('plant')).status.read).toBe(1)
+    await bench.api.sources.put('plant', { ...SOURCE, map: { resource: '/from' } })
+    fails = true
+    const { failed } = await bench.api.sources.retry('plant')
+    expect(failed).toMatchObject([{ error: 'the disk is full' }])
+    expect((await bench.api.sources.rejected('plant')).values).toMatchObject([{ tries: 1 }])
+    fails = false
+    expect((await bench.api.sources.retry('plant')).accepted).toHaveLength(1)
+    expect(await logged(inner)).toEqual([1])
+    expect((await bench.api.sources.rejected('plant')).total).toBe(0)
+    await bench.stop()
+  })
+
+  // Holds CONNECTOR-3
   it('keeps the latest thousand of the rejected', async () => {
     const bench = await connectorBench()
     await bench.outside.publish(

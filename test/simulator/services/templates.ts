@@ -1,4 +1,4 @@
-/** Simulates templates, their tasks, and reloads of these to newer versions, one at a time and all at once. */
+/** Simulates templates, their tasks, and moves of these to newer versions: one at a time, all at once, by a roll-out. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { KnownThings, type KnownThing } from './known-thing.ts'
@@ -20,6 +20,8 @@ export const templates: SimulatedService = {
     'POST /api/templates',
     'PUT /api/templates/:name',
     'DELETE /api/templates/:name',
+    'POST /api/templates/:name/rollouts',
+    'GET /api/templates/:name/rollouts/:id',
     'GET /api/tasks',
     'POST /api/tasks',
     'DELETE /api/tasks/:id',
@@ -36,6 +38,7 @@ export const templates: SimulatedService = {
     removeTask: { weight: 1, draw: (chance) => ({ name: chance.of(NAMES), which: chance.below(10) }) },
     reload: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES), which: chance.below(10) }) },
     reloadAll: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES) }) },
+    rollOut: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES) }) },
     look: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES) }) },
   },
   model: (world) => new Templates(world),
@@ -85,6 +88,7 @@ class Templates implements ServiceModel {
           writes === null ? undefined : { writes, tasks: ordered([...tasks, writes]) },
         )
       } else if (name === 'reloadAll') await this.#reloadAll(known)
+      else if (name === 'rollOut') await this.#rollOut(known)
       else await this.#onTask(name, known, which)
     })
   }
@@ -118,6 +122,34 @@ class Templates implements ServiceModel {
       return
     }
     known.find(`batch ${id} does not come to its end`)
+  }
+
+  async #rollOut(known: Known): Promise<void> {
+    const { tenant, name } = known
+    const url = `/api/templates/${name}`
+    const stored = await this.#world.ask({ method: 'GET', url, tenant })
+    if (stored.kind !== 'answered') return
+    const { version = 0 } = stored.answer.body as { version?: number }
+    const body = { version, mode: 'all' }
+    const made = await this.#world.ask({ method: 'POST', url: `${url}/rollouts`, tenant, body })
+    known.told('a roll-out', made, ({ writes, tasks }) =>
+      writes === null ? undefined : { writes, tasks: tasks.map(() => writes) },
+    )
+    if (made.kind === 'unknown') known.leave()
+    if (made.kind !== 'answered') return
+    const { id } = made.answer.body as { id: string }
+    for (let looks = 0; looks < LOOKS;) {
+      await this.#world.pause(1000)
+      const looked = await this.#world.ask({ method: 'GET', url: `${url}/rollouts/${id}`, tenant })
+      if (looked.answer !== undefined) looks++
+      if (looked.kind !== 'answered') continue
+      const { status, tasks } = looked.answer.body as { status: string; tasks: { failed: readonly object[] } }
+      if (status === 'promoting') continue
+      if (status !== 'promoted' || tasks.failed.length > 0)
+        known.find(`roll-out ${id} is ${status} with ${JSON.stringify(tasks.failed)}`)
+      return
+    }
+    known.find(`roll-out ${id} does not come to its end`)
   }
 
   async #onTask(name: string, known: Known, which: number): Promise<void> {

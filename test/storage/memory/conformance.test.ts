@@ -4,7 +4,6 @@ import { describeBlobs } from '../../contracts/storage/blobs-suite.ts'
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeFence } from '../../contracts/storage/fence-suite.ts'
-import { describePartitions } from '../../contracts/storage/partition-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import type { Medium } from '../../contracts/storage/medium.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
@@ -29,6 +28,5 @@ describeCollection('memory', memory)
 describeLog('memory', memory)
 describeCommit('memory', memory)
 describeFence('memory', memory)
-describePartitions('memory', memory)
 describeSeries('memory', memory)
 describeBlobs('memory', memory)

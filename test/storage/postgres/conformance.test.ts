@@ -6,7 +6,6 @@ import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeFence } from '../../contracts/storage/fence-suite.ts'
-import { describePartitions } from '../../contracts/storage/partition-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import type { Medium } from '../../contracts/storage/medium.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
@@ -42,7 +41,6 @@ describeWithPostgres('storage on PostgreSQL', (start) => {
   describeCollection('PostgreSQL', medium)
   describeCommit('PostgreSQL', medium)
   describeFence('PostgreSQL', medium)
-  describePartitions('PostgreSQL', medium)
   describeLog('PostgreSQL', medium)
   describeSeries('PostgreSQL', medium)
 })

@@ -11,6 +11,7 @@ import { chunksWithin, writeChunks } from '../../../src/storage/sqlite/chunks.ts
 import { ColumnsBuilder, expiryAt, valueAt, type Columns } from '../../../src/storage/sqlite/columns.ts'
 import { openWriter } from '../../../src/storage/sqlite/database.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { NUMBER, TEXT, TRUTH } from '../../../src/storage/sqlite/sample-block.ts'
 import { SERIES_FORM } from '../../../src/storage/sqlite/series-form.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
@@ -31,8 +32,8 @@ const sample = (time: number, value: SampleValue = time, more: Partial<Sample> =
 
 interface Opened {
   readonly series: Series
-  /** Returns chunks as [first, last, count], and the times of rows */
-  tables(): { readonly chunks: readonly (readonly number[])[]; readonly rows: readonly number[] }
+  /** Returns chunks, and small chunks in order of arrival, as [first, last, count] */
+  tables(): { readonly chunks: readonly (readonly number[])[]; readonly small: readonly (readonly number[])[] }
   /** Merges what has arrived into chunks */
   compact(): Promise<void>
   times(): Promise<readonly number[]>
@@ -48,8 +49,8 @@ async function withSeries(name: string, chunk: number, work: (opened: Opened) =>
     await work({
       series,
       tables: () => ({
-        chunks: list('SELECT first, last, count FROM chunks ORDER BY first').map((row) => Object.values(row)),
-        rows: list('SELECT time FROM samples ORDER BY time').map(({ time = 0 }) => time),
+        chunks: list('SELECT first, last, count FROM chunks WHERE small = 0 ORDER BY first').map(Object.values<number>),
+        small: list('SELECT first, last, count FROM chunks WHERE small = 1 ORDER BY key').map(Object.values<number>),
       }),
       compact: () => series.remove({ resource: 'nobody', only: 'samples' }),
       times: async () =>
@@ -73,13 +74,13 @@ describe('samples of a series', () => {
           [0, 19, 20],
           [20, 39, 20],
         ],
-        rows: [],
+        small: [],
       })
       expect(await times()).toEqual(upTo(40))
     })
   })
 
-  it('are in small chunks, with the rows between, until these make up a full one', async () => {
+  it('are in short chunks until these make up a full one', async () => {
     await withSeries('growing', 16, async ({ series, tables, compact, times }) => {
       let sent = 0
       const send = async (count: number) => {
@@ -89,19 +90,19 @@ describe('samples of a series', () => {
         expect(await times()).toEqual(upTo(sent))
         return tables()
       }
-      expect(await send(4)).toEqual({ chunks: [[0, 3, 4]], rows: [] })
-      expect(await send(1)).toEqual({ chunks: [[0, 3, 4]], rows: [4] })
+      expect(await send(4)).toEqual({ chunks: [[0, 3, 4]], small: [] })
+      expect(await send(1)).toEqual({ chunks: [[0, 3, 4]], small: [[4, 4, 1]] })
       expect((await send(3)).chunks).toEqual([
         [0, 3, 4],
         [4, 7, 4],
       ])
-      expect(await send(9)).toEqual({ chunks: [[0, 16, 17]], rows: [] })
+      expect(await send(9)).toEqual({ chunks: [[0, 16, 17]], small: [] })
       const full = [0, 16, 17]
-      expect(await send(2)).toEqual({ chunks: [full, [17, 18, 2]], rows: [] })
+      expect(await send(2)).toEqual({ chunks: [full, [17, 18, 2]], small: [] })
       // a late sample is written into the existing chunk
       await series.append({ samples: [sample(17, 'late'), sample(19), sample(20), sample(21)] })
       await compact()
-      expect(tables()).toEqual({ chunks: [full, [17, 18, 2], [19, 21, 3]], rows: [] })
+      expect(tables()).toEqual({ chunks: [full, [17, 18, 2], [19, 21, 3]], small: [] })
       const [late] = await series.range({ resources: ['r'], metric: 'm', from: 17, limit: 1 })
       expect(late?.value).toBe('late')
     })
@@ -127,21 +128,24 @@ describe('samples of a series', () => {
         await series.append({ samples: [sample(time)] })
         await compact()
       }
-      const { chunks, rows } = tables()
-      expect(chunks.map(([first]) => first)).toEqual([0, 16])
-      expect(rows).toEqual(upTo(8, 32))
+      const { chunks, small } = tables()
+      expect(chunks.slice(0, 2)).toEqual([
+        [0, 15, 16],
+        [16, 31, 16],
+      ])
+      expect(small).toEqual([])
       expect(await times()).toEqual(upTo(40))
     })
   })
 
   // Holds CHUNK-2
-  it('that come late count over their chunk, at first as rows, and are written into it when they are some', async () => {
+  it('that come late are a small chunk over theirs, and are written into it when they are some', async () => {
     await withSeries('late', 32, async ({ series, tables, compact }) => {
       await series.append({ samples: upTo(80).map((time) => sample(time * 10, 'old')) })
       await compact()
       await series.append({ samples: [sample(20, 'new')] })
       await compact()
-      expect(tables().rows[0]).toBe(20)
+      expect(tables().small).toEqual([[20, 20, 1]])
       const read = async () =>
         (await series.range({ resources: ['r'], metric: 'm', until: 40 })).map(({ time, value }) => [time, value])
       const expected = [
@@ -159,7 +163,7 @@ describe('samples of a series', () => {
           [0, 390, 43],
           [400, 790, 40],
         ],
-        rows: [],
+        small: [],
       })
       expect(await read()).toEqual([[0, 'old'], [5, 1], [7, 2], [9, true], ...expected.slice(1)])
     })
@@ -191,7 +195,7 @@ describe('samples of a series', () => {
       await series.append({ samples: [sample(20)] })
       expect(await times()).toEqual([...upTo(4), 20, ...upTo(19, 41)])
       await series.remove({ resource: 'r', only: 'samples' })
-      expect([tables(), await times()]).toEqual([{ chunks: [], rows: [] }, []])
+      expect([tables(), await times()]).toEqual([{ chunks: [], small: [] }, []])
     })
   })
 
@@ -209,7 +213,7 @@ describe('samples of a series', () => {
       expect(await series.expire(102)).toBe(3)
       expect(tables().chunks[0]).toEqual([3, 19, 16])
       expect(await series.expire(1_000)).toBe(36)
-      expect(tables()).toEqual({ chunks: [], rows: [] })
+      expect(tables()).toEqual({ chunks: [], small: [] })
     })
   })
 
@@ -220,9 +224,9 @@ describe('samples of a series', () => {
       await compact()
       await series.append({ samples: upTo(3_000, 1_400).map((time) => sample(time)) })
       await compact()
-      const { chunks, rows } = tables()
-      expect(rows.length).toBeLessThan(1_200)
-      expect(rows.length + chunks.reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(4_400)
+      const { chunks, small } = tables()
+      expect(small).toEqual([])
+      expect(chunks.reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(4_400)
       const read = await series.range({ resources: ['r'], metric: 'm', limit: 5_000 })
       expect(read.map(({ value }) => value)).toEqual([...words.map(({ value }) => value), ...upTo(3_000, 1_400)])
     })
@@ -233,8 +237,8 @@ describe('samples of a series', () => {
       const long = (time: number) => sample(time, `${time}${'x'.repeat(60_000)}`)
       await series.append({ samples: upTo(60).map(long) })
       await compact()
-      const { chunks, rows } = tables()
-      expect(rows.length + chunks.reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(60)
+      const { chunks, small } = tables()
+      expect([...small, ...chunks].reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(60)
       expect(Math.max(0, ...chunks.map(([, , count = 0]) => count))).toBeLessThanOrEqual(4)
       const read = await series.range({ resources: ['r'], metric: 'm', descending: true, limit: 60 })
       expect(read).toEqual(upTo(60).map(long).reverse())
@@ -326,9 +330,9 @@ describe('the columns of a chunk', () => {
 
 function columnsOf(samples: readonly [number, SampleValue, number | undefined][]): Columns {
   const builder = new ColumnsBuilder()
-  for (const [time, value, expires = null] of samples) {
-    if (typeof value === 'number') builder.add(time, value, null, expires)
-    else builder.add(time, null, typeof value === 'boolean' ? Number(value) : value, expires)
+  for (const [time, value, expires] of samples) {
+    const kind = typeof value === 'number' ? NUMBER : typeof value === 'boolean' ? TRUTH : TEXT
+    builder.put(time, kind, kind === TEXT ? 0 : Number(value), [String(value)], expires)
   }
   return builder.columns()
 }

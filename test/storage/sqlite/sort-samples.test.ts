@@ -1,8 +1,20 @@
 /** Tests that blocks of samples are sorted into the order in which they are folded. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { SqlValue } from '../../../src/storage/sqlite/database.ts'
-import { codeOf, NUMBER, putSample, TEXT, TRUTH, type SampleBlock } from '../../../src/storage/sqlite/sample-block.ts'
+import {
+  CODE,
+  codeOf,
+  EXPIRES,
+  kindOfCode,
+  NUMBER,
+  SAMPLE,
+  seriesOfCode,
+  TEXT,
+  TIME,
+  TRUTH,
+  VALUE,
+  type SampleBlock,
+} from '../../../src/storage/sqlite/sample-block.ts'
 import { sortSamples } from '../../../src/storage/sqlite/series-compactor.ts'
 
 interface Given {
@@ -22,9 +34,17 @@ function blockOf(samples: readonly Given[]): SampleBlock {
   return { samples: Float64Array.from(numbers), words }
 }
 
-const rowOf = ({ series, time, value, expires = null as never }: Given) => {
-  const stored = typeof value === 'number' ? [value, null] : [null, typeof value === 'boolean' ? BigInt(value) : value]
-  return [series, time, ...stored, expires]
+function sampleAt({ samples, words }: SampleBlock, index: number): Given {
+  const [code = 0, time = 0, value = 0, expires] = [CODE, TIME, VALUE, EXPIRES].map(
+    (of) => samples[index * SAMPLE + of],
+  )
+  const kind = kindOfCode(code)
+  return {
+    series: seriesOfCode(code),
+    time,
+    value: kind === NUMBER ? value : kind === TRUTH ? value === 1 : (words[value] ?? ''),
+    expires: Number.isNaN(expires) ? undefined : expires,
+  }
 }
 
 const given: fc.Arbitrary<Given> = fc.record({
@@ -41,12 +61,7 @@ describe('sorted blocks', () => {
         const last = new Map(blocks.flat().map((one) => [`${one.series} ${one.time}`, one]))
         const expected = [...last.values()].sort((a, b) => a.series - b.series || a.time - b.time)
         const sorted = sortSamples(blocks.map(blockOf))
-        const rows = [...sorted.order].map((place) => {
-          const row: SqlValue[] = []
-          putSample(sorted, place, row, 0)
-          return row.slice(0, -1)
-        })
-        expect(rows).toEqual(expected.map(rowOf))
+        expect([...sorted.order].map((index) => sampleAt(sorted, index))).toEqual(expected)
       }),
     )
   })

@@ -67,7 +67,7 @@ const MINUTE = 60_000
 /** A host with three boilers, half a day of readings, and a task on each boiler. */
 export async function startConsoleHost(): Promise<ConsoleHost> {
   const port = await freePort()
-  const given = { store: 'memory:', port, host: '127.0.0.1', empty: true, rateLimit: 0 }
+  const given = { store: 'memory:', port, host: '127.0.0.1', empty: true, rateLimit: 0, allowUrl: ['127.0.0.1'] }
   const composed = await compose(readConfig(given, {}, [...SERVICES.keys()]), { hashCost: 2 })
   await composed.keyPairs.add({ ...PAIR, tenant: 'default' })
   const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })

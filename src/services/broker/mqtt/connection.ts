@@ -187,7 +187,6 @@ export class Connection {
     const { newId, api: apiOf, watch } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
     const api = apiOf(caller)
-    if (protocolVersion === 5 && will?.retain === true && !api.retained) return this.#refuse(REASONS.noRetain)
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
     this.#name = { caller, clientId }
     this.#listener.named(caller, clientId, this)
@@ -268,7 +267,7 @@ export class Connection {
     return REASONS.badCredentials
   }
 
-  #accept({ api, clientId, kept }: Known, isAssigned: boolean, isPresent: boolean): void {
+  #accept({ clientId, kept }: Known, isAssigned: boolean, isPresent: boolean): void {
     const { version } = this.#writer
     if (version !== 5) {
       return this.#writer.send({ cmd: 'connack', sessionPresent: isPresent && version > 3, returnCode: 0 })
@@ -282,7 +281,7 @@ export class Connection {
         sessionExpiryInterval: kept?.session.expiry ?? 0,
         receiveMaximum: inFlight,
         maximumPacketSize: packetBytes,
-        retainAvailable: api.retained !== undefined,
+        retainAvailable: true,
         sharedSubscriptionAvailable: false,
         ...(isAssigned && { assignedClientIdentifier: clientId }),
       },
@@ -347,9 +346,6 @@ export class Connection {
   }
 
   #publish({ topic, payload, qos, retain, messageId = 0 }: IPublishPacket, known: Known): void {
-    if (retain && this.#writer.version === 5 && !known.api.retained) {
-      return this.#fault({ reason: REASONS.noRetain, text: 'a message to retain, which is not offered' })
-    }
     if (qos === 2 && this.#taken.has(messageId)) return this.#inOrder(() => this.#acknowledge('pubrec', messageId))
     if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
       return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than the receive maximum' })
@@ -495,13 +491,10 @@ async function post(
   { posting, retained }: MqttBrokerApi,
   { topic, payload, retain }: Pick<Will, 'topic' | 'payload' | 'retain'>,
 ): Promise<void> {
-  const kept = retain && topic.kind === 'resource' ? retained : undefined
-  if (kept !== undefined && topic.kind === 'resource' && payload.length === 0) {
-    return kept.clear(topic.resource, topic.channel)
-  }
+  if (retain && topic.kind === 'resource' && payload.length === 0) return retained.clear(topic.resource, topic.channel)
   const body = parseMessages(bodyText(payload))
   if (topic.kind === 'messages') await posting.events(undefined, body, UNANSWERED)
-  else if (kept !== undefined) await kept.publish(topic.resource, topic.channel, body, UNANSWERED)
+  else if (retain) await retained.publish(topic.resource, topic.channel, body, UNANSWERED)
   else if (topic.channel === 'events') await posting.events(topic.resource, body, UNANSWERED)
   else await posting.command(topic.resource, body)
 }

@@ -24,7 +24,6 @@ export const REASONS = {
   tooLarge: 0x95,
   rateTooHigh: 0x96,
   badPayload: 0x99,
-  noRetain: 0x9a,
   sharedSubscriptions: 0x9e,
 } as const
 

@@ -66,7 +66,7 @@ export class Subscriptions {
   /** stored commands that this connection has sent */
   readonly #inFlight = new Map<number, WaitingCommand>()
   #delivering: Promise<void> = Promise.resolve()
-  /** subscriptions being opened at other partitions, or being stored */
+  /** subscriptions being opened or stored */
   readonly #opening = new Set<Promise<void>>()
   #nextId = MAX_STORED_ID
   #freed: (() => void)[] = []
@@ -238,7 +238,7 @@ export class Subscriptions {
       const { resource } = value
       const messageTopic = resourceTopic ?? (typeof resource === 'string' ? topicOf(resource, 'events') : undefined)
       if (messageTopic === undefined || (topic.kind === 'many' && !topic.fits(messageTopic))) continue
-      const retain = subscription.asPublished && this.#api.retained?.isRetained(value) === true
+      const retain = subscription.asPublished && this.#api.retained.isRetained(value)
       if (!(await this.#sendOne(messageTopic, value, subscription, retain))) return
     }
     // end the connection, because the client would take a dead stream for an idle one
@@ -262,7 +262,6 @@ export class Subscriptions {
 
   async #sendRetained(topic: StreamTopic, subscription: Subscription): Promise<void> {
     const { retained } = this.#api
-    if (retained === undefined) return
     const resources = topic.kind === 'resource' ? [topic.resource] : retained.resources()
     const channel = topic.kind === 'resource' ? topic.channel : 'events'
     for (const resource of resources) {

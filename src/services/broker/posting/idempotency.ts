@@ -52,6 +52,6 @@ export class PostKeys {
   }
 }
 
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }

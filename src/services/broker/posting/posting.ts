@@ -1,22 +1,12 @@
 /** Handles posts and commands: validates them, submits them to the log, and returns the result. */
 import type { EffectLedger, EffectOfTask } from '#services/shared'
-import { parseWritten, retryOnConflict } from '#kernel'
+import { retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
 import type { KeptForClients } from '../kept/kept-for-clients.ts'
-import type {
-  BatchIntake,
-  BrokerMessage,
-  Channel,
-  CommandOutbox,
-  Posted,
-  PostingApi,
-  PostOptions,
-  TimeBounds,
-} from '../contract.ts'
+import type { BatchIntake, Channel, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
-import { hasEffect, type IncomingMessage, type PublishRequest } from './publish-request.ts'
-import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
-import { digestOf, type PostKeys } from './idempotency.ts'
+import { hasEffect, type PublishRequest } from './publish-request.ts'
+import type { PostKeys } from './idempotency.ts'
 import type { IngestQueue } from './ingest-queue.ts'
 import { readCommand, readPost } from './read-post.ts'
 
@@ -26,11 +16,7 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
-  readonly kept?: KeptForClients | undefined
-  /** absent: the tenant is not partitioned */
-  readonly partition?: BrokerPartition | undefined
-  /** resolves once all earlier posts of this partition can be read */
-  readonly readable: () => Promise<void>
+  readonly kept: KeptForClients
   readonly bounds: TimeBounds
   /** epoch ms */
   readonly now: () => number
@@ -112,17 +98,8 @@ export class Posting implements PostingApi {
   }
 
   async #submitted(post: PublishRequest, answer: (post: PublishRequest) => Posted): Promise<Posted> {
-    if (hasEffect(post)) await this.#submit(post, this.#writesOf(post))
+    if (hasEffect(post)) await this.#dependencies.queue.submit(post, this.#writesOf(post))
     return answer(post)
-  }
-
-  async take(sent: PublishRequest, key: string | undefined): Promise<void> {
-    // integers beyond the precision of a number are only in the texts
-    const post = { ...sent, arrivals: sent.arrivals.map(rewritten) }
-    if (key === undefined) return this.#dependencies.queue.submit(post)
-    const print = post.arrivals.map(({ resource, text }) => [resource, text])
-    const once = { key, resource: undefined, cause: undefined }
-    await this.#once(once, ['taken', print], () => post, answerToCommand)
   }
 
   readonly intake: BatchIntake = {
@@ -131,30 +108,8 @@ export class Posting implements PostingApi {
       return readPost(undefined, message, options, now(), bounds)
     },
     commit: async (messages, writes) => {
-      const posts = messages as readonly PublishRequest[]
-      const { queue, partition } = this.#dependencies
-      if (partition === undefined) return queue.submitAll(posts, writes)
-      await Promise.all(posts.slice(0, -1).map((post) => this.#submit(post, [])))
-      for (const post of posts.slice(-1)) await this.#submit(post, writes)
+      await this.#dependencies.queue.submitAll(messages as readonly PublishRequest[], writes)
     },
-  }
-
-  /** Submits the parts of other partitions first: if one is rejected, the post can be repeated with its key. */
-  async #submit(post: PublishRequest, writes: readonly Write[], key?: string): Promise<void> {
-    const { queue, partition } = this.#dependencies
-    if (partition === undefined) return queue.submit(post, writes)
-    const { local, others } = splitPost(post, partition)
-    const parts = others.map(([at, part]) =>
-      partition.ask(at, {
-        ask: 'take',
-        post: part,
-        ...(key !== undefined && { key: `${digestOf(key)} ${at}` }),
-      }),
-    )
-    if (parts.length > 0) await Promise.all(parts)
-    if (hasEffect(local) || writes.length > 0) await queue.submit(local, writes)
-    // a read goes to the partition of the resource, which must see the post
-    if (isOfOthers(local, partition)) await this.#dependencies.readable()
   }
 
   async #once(
@@ -175,7 +130,7 @@ export class Posting implements PostingApi {
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
-      await this.#submit(post, [known.write, ...draft.writes(), ...this.#writesOf(post)], key)
+      await queue.submit(post, [known.write, ...draft.writes(), ...this.#writesOf(post)])
       return answer(post)
     }, MAX_TRIES)
   }
@@ -184,13 +139,9 @@ export class Posting implements PostingApi {
     const { channel, arrivals, hops, root } = post
     const { kept, outbox } = this.#dependencies
     const [command] = arrivals
-    const retained = kept?.retained.planning(post) ?? []
+    const retained = kept.retained.planning(post)
     if (channel !== 'commands' || command === undefined) return retained
     const planned = outbox()?.planning(command.resource, command.message, hops, root) ?? []
-    return [...retained, ...planned, ...(kept?.sessions.planning(command, post.retain === true) ?? [])]
+    return [...retained, ...planned, ...kept.sessions.planning(command, post.retain === true)]
   }
-}
-
-function rewritten(incoming: IncomingMessage): IncomingMessage {
-  return { ...incoming, message: parseWritten(incoming.text) as BrokerMessage }
 }

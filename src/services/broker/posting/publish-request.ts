@@ -56,7 +56,6 @@ export interface Oddities {
   /** number of integers beyond the precision of a number; `unread` names the first for each metric of a resource */
   readonly unreadable: number
   readonly unread: readonly { readonly resource: string; readonly metric: string; readonly digits: string }[]
-  readonly isCounted?: true
   /** number of timestamps too far from the host's clock; `badTimes` names the first for each resource */
   readonly badTime: number
   readonly badTimes: readonly { readonly resource: string; readonly claim: string }[]

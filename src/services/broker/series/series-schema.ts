@@ -136,7 +136,8 @@ export const PAGE = { ...FROM_UNTIL, ...LIMIT, order: Type.Optional(order) }
 const GROUPS = { grouping: Type.Optional(grouping), zone: Type.Optional(zone), aggregate: Type.Optional(aggregate) }
 const commas = Type.String({ description: 'separated by commas' })
 export const SERIES = { ...PAGE, ...GROUPS, aggregates: Type.Optional(Type.Array(commas)) }
-const SeriesQuerySchema = Type.Object({ ...PAGE, ...GROUPS, aggregates: Type.Optional(commas) })
+export const SERIES_PAGE = { ...PAGE, ...GROUPS, aggregates: Type.Optional(commas) }
+const SeriesQuerySchema = Type.Object(SERIES_PAGE)
 export interface SeriesQuery extends Decoded<typeof SeriesQuerySchema> {}
 export const MESSAGES = { ...FROM_UNTIL, window: Type.Optional(window), ...LIMIT }
 

@@ -7,7 +7,6 @@ export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
 const LINES: ReadonlySet<Form> = new Set(['line', 'markedLine'])
 const MARKED: ReadonlySet<Form> = new Set(['marked', 'markedLine'])
 const NUMBER = /^\d{1,15}$/
-const MAX_PLACES = 64
 
 export class Frames {
   readonly #made = new WeakMap<StreamedMessage, Partial<Record<Form, Buffer>>>()
@@ -50,7 +49,7 @@ export class Frames {
     // messages from the log have no number in this process
     const numbered = number === 0 ? '-.0' : `${this.#life}.${number}`
     if (place === undefined || this.#store === undefined) return numbered
-    return `${numbered}.${this.#store}.${textOf(place)}`
+    return `${numbered}.${this.#store}.${place.position}.${place.count}`
   }
 
   #write(message: StreamedMessage, form: Form): string {
@@ -71,21 +70,8 @@ function ended(form: Form, text: string): string {
   return LINES.has(form) ? `${text}\n` : text
 }
 
-/** Formats a place as two numbers for a tenant with one partition, otherwise as three per partition. */
-function textOf({ position, count, partition, others = [] }: LogPosition): string {
-  const first = `${position}.${count}`
-  if (partition === undefined && others.length === 0) return first
-  return [`${first}.${partition ?? 0}`, ...others.map(textOf)].join('.')
-}
-
 function readPosition(texts: readonly string[]): LogPosition | undefined {
-  if (texts.length > 3 * MAX_PLACES || !texts.every((one) => NUMBER.test(one))) return undefined
-  const positions: LogPosition[] = []
-  for (let at = 0; at < texts.length; at += 3) {
-    const [position, count, partition] = texts.slice(at, at + 3).map(Number)
-    if (position === undefined || count === undefined) return undefined
-    positions.push({ position, count, ...(partition !== undefined && { partition }) })
-  }
-  const [first, ...others] = positions
-  return first && (others.length === 0 ? first : { ...first, others })
+  if (texts.length !== 2 || !texts.every((one) => NUMBER.test(one))) return undefined
+  const [position = 0, count = 0] = texts.map(Number)
+  return { position, count }
 }

@@ -1,5 +1,5 @@
 /** Publishes acknowledged messages to subscribers. */
-import { Feed, type LogPosition } from '#kernel'
+import { Feed } from '#kernel'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamApi, Subscription } from '../contract.ts'
 import { hasEffect, type PublishRequest, routedMessageOf } from '../posting/publish-request.ts'
@@ -14,13 +14,10 @@ export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
   readonly #log: Log
-  /** partition number in the places of messages; undefined for the first partition */
-  readonly #partition: number | undefined
 
-  /** `behind`: an upper bound for numbers given by other hosts. `log`: the log of this partition. */
-  constructor(behind: number, log: Log, partition = 0) {
+  /** `behind`: an upper bound for numbers given by other hosts. */
+  constructor(behind: number, log: Log) {
     this.#log = log
-    this.#partition = partition === 0 ? undefined : partition
     const options = { ...KEPT, behind }
     this.#feeds = { events: new Feed(options), commands: new Feed(options) }
   }
@@ -42,7 +39,7 @@ export class Streams implements StreamApi {
   }
 
   passed(position: number): void {
-    for (const feed of Object.values(this.#feeds)) feed.passed(this.#positionAt(position + 1, 0))
+    for (const feed of Object.values(this.#feeds)) feed.passed({ position: position + 1, count: 0 })
   }
 
   /** Publishes a post. `position`: its position in the log; undefined if its messages are not in the log. */
@@ -52,7 +49,7 @@ export class Streams implements StreamApi {
     const feed = this.#feeds[channel]
     for (const [i, incoming] of arrivals.entries()) {
       if (feed.isWanted(incoming.resource)) {
-        const place = position === undefined ? undefined : this.#positionAt(position, i + 1)
+        const place = position === undefined ? undefined : { position, count: i + 1 }
         feed.publish(incoming.resource, routedMessageOf(incoming), place)
       } else feed.pass()
     }
@@ -66,14 +63,7 @@ export class Streams implements StreamApi {
     const isWhole = after !== undefined && resource !== undefined && !buffered.missed
     if (since === undefined || isWhole) return buffered
     void buffered.return?.()
-    // report a gap: the resource was in another partition when the reader last saw a message
-    if ((since.partition ?? 0) !== (this.#partition ?? 0))
-      return feed.read({ ...subscription, after: Number.MAX_SAFE_INTEGER })
     return new ResumedReader(feed.read(subscription), { log: this.#log, since, channel, resource })
-  }
-
-  #positionAt(position: number, count: number): LogPosition {
-    return this.#partition === undefined ? { position, count } : { position, count, partition: this.#partition }
   }
 
   end(): void {

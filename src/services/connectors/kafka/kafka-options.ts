@@ -11,6 +11,7 @@ const MECHANISMS = {
 } as const satisfies Record<string, SASLMechanismValue>
 
 const CONNECT_MS = 10_000
+const NOT_LOGGED_IN = 'ILLEGAL_SASL_STATE'
 
 /** The host itself retries, so that its status shows the error. */
 export function clientOptions(
@@ -47,6 +48,11 @@ export function plainError(error: unknown): Error {
   if (cause instanceof Error) return plainError(cause)
   const { apiId } = error as { readonly apiId?: string }
   const text = messageOf(error)
+  // the client goes on after the broker rejected a token, and only learns that it is not logged in
+  if (text.includes(NOT_LOGGED_IN)) {
+    const meaning = `the broker rejected the token of the login, which may have expired (${NOT_LOGGED_IN})`
+    return new Error(meaning, { cause: error })
+  }
   return new Error(apiId === undefined ? text : `${apiId}: ${text}`, { cause: error })
 }
 

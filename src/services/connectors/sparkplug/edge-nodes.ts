@@ -2,12 +2,13 @@
  * Follows the edge nodes and devices of Sparkplug B as a host application: births, data, deaths, aliases and sequence
  * numbers.
  *
- * SPARKPLUG-1 after a gap in the sequence of a node, data of a node or device without a birth, or an unknown alias, the
- *   birth is requested again, once until it comes or a while has passed
+ * SPARKPLUG-1 after data of a node or device without a birth, an unknown alias, or a gap in the sequence of a node that
+ *   late messages do not fill within the reorder timeout, the birth is requested again, once until it comes or a while
+ *   has passed
  * SPARKPLUG-2 a birth is online, a death is offline; a node takes its devices along; a death of an earlier connection
  *   of the node has no effect
  */
-import { AppError, FORBIDDEN_KEYS, type Json, messageOf } from '#kernel'
+import { AppError, FORBIDDEN_KEYS, type Json, messageOf, type StartTimer } from '#kernel'
 import type { DecodedRecord, ResourceObject } from '../port.ts'
 import { type DataType, type Metric, readPayload, type SparkplugPayload } from './payload.ts'
 
@@ -16,6 +17,7 @@ export interface EdgeNodesOptions {
   readonly requestRebirth: (group: string, node: string) => void
   /** monotonic ms */
   readonly elapsed: () => number
+  readonly later: StartTimer
 }
 
 interface Known {
@@ -46,7 +48,11 @@ interface EdgeNode {
   birth: BirthMetrics | undefined
   readonly devices: Map<string, BirthMetrics>
   bdSeq: Json | undefined
+  /** the highest in the order of the node */
   seq: number
+  /** numbers that a gap left out; a late message fills them */
+  readonly missing: Set<number>
+  cancelReorder: (() => void) | undefined
   /** monotonic ms */
   requested: number
 }
@@ -59,6 +65,11 @@ export interface SparkplugTopic {
 }
 
 const TYPES = new Set(['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH'])
+/** ms within which late messages may fill a gap */
+const REORDER_MS = 2_000
+/** size of a gap that late messages may fill; the rest of the numbers count as earlier */
+const MAX_GAP = 128
+const SEQUENCE = 256
 /** ms after which a birth that did not come is requested again */
 const REQUEST_MS = 10_000
 const MAX_NODES = 100_000
@@ -94,6 +105,7 @@ export class EdgeNodes {
       node.bdSeq = bdSeqOf(payload)
       node.requested = Number.NEGATIVE_INFINITY
       node.seq = payload.seq ?? 0
+      complete(node)
       return this.#born(resourceOf(topic), node.birth, topic, payload)
     }
     if (node.birth === undefined) return this.#missing(topic, node)
@@ -118,11 +130,13 @@ export class EdgeNodes {
     const known = this.#nodes.get(name)
     if (known !== undefined) return known
     if (this.#nodes.size >= MAX_NODES) throw new AppError('TOO_LARGE', `more than ${MAX_NODES} edge nodes`)
-    const made = {
+    const made: EdgeNode = {
       birth: undefined,
       devices: new Map<string, BirthMetrics>(),
       bdSeq: undefined,
       seq: 0,
+      missing: new Set<number>(),
+      cancelReorder: undefined,
       requested: Number.NEGATIVE_INFINITY,
     }
     this.#nodes.set(name, made)
@@ -136,13 +150,40 @@ export class EdgeNodes {
     const all = [resource, ...[...node.devices.keys()].map((device) => `${resource}/${device}`)]
     node.birth = undefined
     node.devices.clear()
+    complete(node)
     return { messages: [], attributes: all.map((one) => presence(one, 'offline')) }
   }
 
   #follow(topic: SparkplugTopic, node: EdgeNode, { seq }: SparkplugPayload): void {
-    const expected = (node.seq + 1) % 256
-    node.seq = seq ?? expected
-    if (seq !== expected) this.#request(topic, node)
+    const expected = (node.seq + 1) % SEQUENCE
+    if (seq === undefined) {
+      node.seq = expected
+      this.#request(topic, node)
+      return
+    }
+    if (node.missing.delete(seq)) {
+      if (node.missing.size === 0) complete(node)
+      return
+    }
+    const gap = (seq - expected + SEQUENCE) % SEQUENCE
+    if (gap === 0) {
+      node.seq = seq
+      return
+    }
+    if (gap <= MAX_GAP) {
+      for (let skipped = 0; skipped < gap; skipped++) node.missing.add((expected + skipped) % SEQUENCE)
+      node.seq = seq
+    }
+    // a repetition counts as a gap that nothing fills
+    node.cancelReorder ??= this.#options.later(REORDER_MS, () => {
+      complete(node)
+      this.#request(topic, node)
+    })
+  }
+
+  /** Ends what waits for late messages. */
+  close(): void {
+    for (const node of this.#nodes.values()) complete(node)
   }
 
   #missing(topic: SparkplugTopic, node: EdgeNode): DecodedRecord {
@@ -191,6 +232,13 @@ export class EdgeNodes {
       ...(time !== undefined && { timestamp: time }),
     }))
   }
+}
+
+/** Ends the wait for late messages. */
+function complete(node: EdgeNode): void {
+  node.cancelReorder?.()
+  node.cancelReorder = undefined
+  node.missing.clear()
 }
 
 function payloadOf({ type }: SparkplugTopic, bytes: Uint8Array): SparkplugPayload {

@@ -25,11 +25,13 @@ async function openSource(opening: SourceOpening): Promise<SourceConnection> {
   const { connection, clientId, document, report } = opening
   const stateTopic = `${NAMESPACE}/STATE/${connection.clientId ?? clientId}`
   const timestamp = Date.now()
-  const state = (online: boolean): string => JSON.stringify({ online, timestamp })
+  // birth and will have the time of the connection; a death that is sent has its own
+  const state = (online: boolean, at = timestamp): string => JSON.stringify({ online, timestamp: at })
   let send = (_topic: string, _payload: string | Uint8Array, _options: typeof STATE | typeof AT_MOST_ONCE): void =>
     undefined
   const nodes = new EdgeNodes({
     elapsed: machineTimers.elapsed,
+    later: machineTimers.later,
     requestRebirth: (group, node) => {
       const rebirth: NewMetric = { name: 'Node Control/Rebirth', type: 'Boolean', value: true }
       send(`${NAMESPACE}/${group}/NCMD/${node}`, writePayload(Date.now(), [rebirth]), AT_MOST_ONCE)
@@ -62,7 +64,8 @@ async function openSource(opening: SourceOpening): Promise<SourceConnection> {
     lag: () => source.lag(),
     close: async () => {
       // the broker drops the will of a client that disconnects
-      if (connected.client.connected) send(stateTopic, state(false), STATE)
+      if (connected.client.connected) send(stateTopic, state(false, Date.now()), STATE)
+      nodes.close()
       await source.close()
     },
   }

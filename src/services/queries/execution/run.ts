@@ -261,7 +261,12 @@ function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[
 /** Builds the rows. Without a yielder, returns a list whose rows are created while it is written. */
 async function rowsOf({ table }: Layout, index: Index, yielder?: Yielder): Promise<readonly Json[][] | LazyList> {
   const columns = [...index.map(([, values]) => values), ...table.cells]
-  const rowAt = (i: number): Json[] => columns.map((column) => column[i] ?? null)
+  const rowAt = (i: number): Json[] => {
+    const row: Json[] = []
+    // a callback per cell would take a third of the time of long results
+    for (const column of columns) row.push(column[i] ?? null)
+    return row
+  }
   if (yielder === undefined) return new LazyList(table.times.length, rowAt)
   const rows: Json[][] = []
   for (let i = 0; i < table.times.length; i += 1) {

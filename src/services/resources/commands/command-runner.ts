@@ -4,9 +4,10 @@
  * COMMAND-1 a committed command is executed at least once, always under the same id, even after a crash
  * COMMAND-2 commands of one resource are executed one after another, in order of arrival
  * COMMAND-3 a slow actuator delays only its own resource, while fewer than 200 are slow
+ * COMMAND-4 a command has the rights of who stored it with the resource or its type
  */
 import type { CommandOutbox } from '#services/broker/contract'
-import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, isStoreConflict, type Json, type Logger, messageOf, type Rights, type StartTimer } from '#kernel'
 import type { Store, Stored, StoreTime, Write } from '#storage'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord, oldCommands } from './command-log.ts'
@@ -16,6 +17,8 @@ export interface CommandRunnerDependencies {
   readonly store: Store
   readonly actuators: ActuatorCall
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  /** Returns the rights of who stored the commands of a resource; undefined: all rights. */
+  rightsOf(resource: string): Promise<Rights | undefined>
   readonly now: () => number
   readonly newId: () => string
   readonly later: StartTimer
@@ -197,7 +200,7 @@ export class CommandRunner implements CommandOutbox {
   }
 
   async #execute({ id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
-    const { now, actuators } = this.#dependencies
+    const { now, actuators, rightsOf } = this.#dependencies
     const { resource, command, hops, root } = value
     const causation = { hops, ...(root !== undefined && { root }) }
     const name = typeof command['name'] === 'string' ? command['name'] : ''
@@ -205,7 +208,9 @@ export class CommandRunner implements CommandOutbox {
     try {
       const planned = planCall(resource, await this.#dependencies.lookup(resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
-      const { version, ...result } = await actuators.run({ ...planned, resource, ...causation, id })
+      const rights = await rightsOf(resource)
+      const call = { ...planned, resource, ...causation, id, ...(rights && { rights }) }
+      const { version, ...result } = await actuators.run(call)
       return { ...head, actuator: `${planned.name}:${version}`, result }
     } catch (error) {
       if (isAway(error)) throw error

@@ -21,8 +21,9 @@ export async function reconcile(
 ): Promise<readonly Failure[]> {
   const resource = (await resources.get(id))?.value.own
   const typeId = resource?.['resourceTypeId']
-  const type = typeof typeId === 'string' ? (await types.get(typeId))?.value.own : undefined
-  const missing = new Map(wantedTasks(resource, type).map((wanted) => [wanted.key, wanted]))
+  const type = typeof typeId === 'string' ? (await types.get(typeId))?.value : undefined
+  const rights = type?.rights
+  const missing = new Map(wantedTasks(resource, type?.own).map((wanted) => [wanted.key, wanted]))
   for (const task of existing) {
     const wanted = missing.get(task.key)
     // keep the first task of each key; a crash between two makers may have left a second task
@@ -32,7 +33,7 @@ export async function reconcile(
   const failures: Failure[] = []
   for (const wanted of missing.values()) {
     try {
-      await tasks.make(wanted)
+      await tasks.make({ ...wanted, ...(rights && { rights }) })
     } catch (error) {
       if (isClosed(error)) throw error
       failures.push({ type: wanted.type, templateName: wanted.templateName, error: messageOf(error) })

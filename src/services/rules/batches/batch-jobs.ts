@@ -1,7 +1,6 @@
 /** Runs operations on many tasks as jobs. */
 import { type Job, type JobHandler, itemHandler } from '#jobs'
 import { type BatchEntry, type BatchOperation, type TaskAction, removes } from './batch-schema.ts'
-import { foreignOf } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { AppError } from '#kernel'
 import { documentChanges } from '../document-changes.ts'
@@ -24,7 +23,7 @@ const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Handles items that are task ids, including tasks of other partitions. */
+/** Handles items that are task ids. */
 export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -33,15 +32,7 @@ export function batchHandler(rulesOf: () => TenantRules): JobHandler {
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: async (id, { job }, isRepeat) => {
-      const { action } = batchData(job)
-      const rules = rulesOf()
-      const { partition } = rules.options
-      const at = foreignOf(id, partition)
-      if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat)
-      const question = { ask: 'act', id, action, batch: job.id, isRepeat } as const
-      return (await partition.ask(at, question)) as BatchEntry
-    },
+    item: (id, { job }, isRepeat) => act(rulesOf(), id, batchData(job).action, job.id, isRepeat, job.user),
   })
 }
 
@@ -58,13 +49,14 @@ export async function act(
   action: TaskAction,
   batch: string,
   again: boolean,
+  user?: string,
 ): Promise<BatchEntry> {
   try {
     if (again) {
       const stored = await collections.tasks.get(id)
       if (stored === undefined ? removes(action) : stored.value.batch === batch) return DONE
     }
-    await changes.act(id, action, { batch })
+    await changes.act(id, action, { batch, ...(user !== undefined && { by: { user } }) })
     return DONE
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -82,6 +74,10 @@ export function preview(rules: TenantRules, task: TaskRecord, action: TaskAction
 
 export function previewReplacement(rules: TenantRules, task: TaskRecord, specification: unknown): Promise<TaskPreview> {
   return previewOf(task, async () => draftOutcome(rules, task, await rules.maker.make(specification, {})))
+}
+
+export function previewRestore(rules: TenantRules, task: TaskRecord, version: TaskRecord): Promise<TaskPreview> {
+  return previewOf(task, async () => draftOutcome(rules, task, rules.maker.restored(version, version.rights)))
 }
 
 async function previewOf({ id: ID, name }: TaskRecord, outcome: () => Promise<Outcome>): Promise<TaskPreview> {

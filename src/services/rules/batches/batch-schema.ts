@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
-import { isPlainObject, MAX_ID_BYTES, movedTo, refusedBy, shown } from '#kernel'
+import { isPlainObject, MAX_ID_BYTES, movedTo, refusedBy, type Rights, shown } from '#kernel'
 import {
   type Checked,
   CHECKED,
@@ -144,9 +144,15 @@ export interface BatchRequest extends Omit<Decoded<typeof BatchRequestSchema>, '
 
 export type TaskAction =
   | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'stopAndDelete' }
-  | { readonly action: 'reload'; readonly templateVersion?: number }
+  | {
+      readonly action: 'reload'
+      readonly templateVersion?: number
+      /** for roll-outs: the version may be a draft */
+      readonly takesDrafts?: boolean
+    }
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
-  | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
+  /** `rights`: of the caller; absent: all rights */
+  | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate; readonly rights?: Rights | undefined }
 
 export function removes({ action }: TaskAction): boolean {
   return action === 'delete' || action === 'stopAndDelete'

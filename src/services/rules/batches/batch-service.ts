@@ -16,7 +16,6 @@ import {
 import type { RulesCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
 import { noTaskWithId } from '../error-texts.ts'
-import { previewElsewhere } from '../partitions/rules-partition.ts'
 import type { PlugRegistry } from '#core'
 import { AppError, type Caller, isPlainObject, refuse } from '#kernel'
 import { missingVersions } from '../tasks/plug-versions.ts'
@@ -39,7 +38,7 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
     const { ids, missing } = await selected(collections, await withResources(read.where, rules, '/query'))
     const id = rules.options.newId()
     const operation = operationOf(request, read)
-    const data: BatchData = { operation, action: read.action, missing }
+    const data: BatchData = { operation, action: withRights(read.action, caller), missing }
     const { queueTime } = await jobs.add({ type: BATCH_JOB, id, user: caller.user, data, items: ids })
     const entity = { id, user: caller.user, queueTime: new Date(queueTime).toISOString(), operation }
     return { statusCode: 202, uri: `/api/batch/${id}`, entity }
@@ -59,6 +58,7 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
     get,
     preview: async (request) => {
       const read = readBatch(request, maker.plugs)
+      const action = withRights(read.action, caller)
       const where = taskConditions(await withResources(read.where, rules, '/query'))
       const [found, total] = await Promise.all([
         collections.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
@@ -66,8 +66,7 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        const elsewhere = previewElsewhere(value.id, read.action, rules.options.partition)
-        tasks.push(await (elsewhere ?? preview(rules, value, read.action)))
+        tasks.push(await preview(rules, value, action))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
@@ -88,6 +87,11 @@ export function batchApi(rules: TenantRules, caller: Caller, rehearse: Rehearse)
         return { ...(await rules.show.whole(made, { format: 'bn' })), ...rehearsed }
       }),
   }
+}
+
+/** Changed properties may read secrets only with the rights of who changes them. */
+function withRights(action: TaskAction, { rights }: Caller): TaskAction {
+  return action.action === 'updateProperties' && rights !== undefined ? { ...action, rights } : action
 }
 
 function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOperation {

@@ -15,6 +15,7 @@ import type { Store, Write } from '#storage'
 import { DELIVERIES, deliveryId, STATES, type DeliveryRecord, type StateRecord } from './records.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
+import type { Shadows, StoredWith } from './shadows.ts'
 
 export interface CheckpointDependencies {
   readonly store: Store
@@ -26,6 +27,7 @@ export interface CheckpointDependencies {
   /** returns the position from which a restart has to read the log; undefined: no restart needs the log */
   readonly floor: () => number | undefined
   readonly later: ReadonlySet<string>
+  readonly shadows: Shadows
   readonly logger: Logger | undefined
   /** called after each round that was committed, or that found the store unavailable */
   readonly onRound: (isAway: boolean) => void
@@ -348,6 +350,8 @@ class Slice {
   readonly writes: Write[] = []
   readonly #dependencies: CheckpointDependencies
   readonly #cut: ReadonlyMap<string, number>
+  readonly #ids = new Set<string>()
+  readonly #with: StoredWith[] = []
   readonly #deliveries: { readonly list: DeliveryRecord[]; readonly count: number }[] = []
 
   constructor(dependencies: CheckpointDependencies, cut: ReadonlyMap<string, number>) {
@@ -359,7 +363,22 @@ class Slice {
     return this.states.map(({ id }) => id)
   }
 
-  add(id: string, inParts = this.#cut.has(id)): void {
+  /** A task and its shadow are stored together, with what was compared so far. */
+  add(id: string, inParts?: boolean): void {
+    const { store, shadows } = this.#dependencies
+    if (this.#ids.has(id)) return
+    const pair = shadows.of(id)
+    this.#add(id, inParts)
+    if (pair === undefined) return
+    this.#add(pair.live === id ? pair.shadow : pair.live)
+    const stored = shadows.writesWith(store, id)
+    if (stored === undefined) return
+    this.writes.push(...stored.writes)
+    this.#with.push(stored)
+  }
+
+  #add(id: string, inParts = this.#cut.has(id)): void {
+    this.#ids.add(id)
     const { store, deterministic, position, settings } = this.#dependencies
     const task = deterministic.task(id)
     const saved = deterministic.save(id)
@@ -380,6 +399,7 @@ class Slice {
   }
 
   stored(): readonly DeliveryRecord[] {
+    for (const one of this.#with) one.stored()
     const stored = this.#deliveries.flatMap(({ list, count }) => list.splice(0, count))
     const { fresh } = this.#dependencies.deterministic.ledger
     for (const id of this.ids) if (fresh.get(id)?.length === 0) fresh.delete(id)

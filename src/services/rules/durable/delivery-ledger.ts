@@ -8,7 +8,12 @@ type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }
 interface Page {
   count: number
   readonly open: Map<string, Open>
+  /** properties of open calls, which a failed delivery keeps */
+  readonly calls: Map<string, Readonly<Record<string, unknown>>>
 }
+
+/** maximum length of the properties that a failed delivery keeps, as JSON */
+const MAX_KEPT = 16_384
 
 const NO_ANSWER = 'the result was late, or the call was cancelled'
 
@@ -19,7 +24,7 @@ export class DeliveryLedger {
 
   begin(task: string, count: number, open: readonly OpenDelivery[] = []): void {
     if (count === 0 && open.length === 0) return void this.#pages.delete(task)
-    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])) })
+    this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])), calls: new Map() })
   }
 
   /** Drops the open deliveries of a task that leaves the engine; its ended deliveries are still stored. */
@@ -38,6 +43,11 @@ export class DeliveryLedger {
 
   count(task: string): number {
     return this.#pages.get(task)?.count ?? 0
+  }
+
+  /** Returns the ids of tasks with open deliveries, or with ended ones that are not stored yet. */
+  tasks(): ReadonlySet<string> {
+    return new Set([...this.#pages.keys(), ...this.fresh.keys()])
   }
 
   open(task: string): readonly OpenDelivery[] {
@@ -64,6 +74,8 @@ export class DeliveryLedger {
     delete delivery.gave
     if (!isAgain) delivery.lastAttemptTime = now
     page.open.set(fresh.id, delivery)
+    const rendered = execution.rendered?.[execution.item]
+    if (rendered !== undefined && !execution.node.call.isConstant) page.calls.set(fresh.id, rendered)
   }
 
   has(task: string, execution: Execution): boolean {
@@ -96,10 +108,12 @@ export class DeliveryLedger {
   #end(task: string, page: Page, open: Open): void {
     const { execution: _execution, item: _item, nextAttemptTime: _next, error, gave, ...delivery } = open
     const { message } = gave ?? {}
-    const result: Partial<Delivery> & Pick<Delivery, 'status'> =
+    const call = page.calls.get(open.id)
+    page.calls.delete(open.id)
+    const result: Partial<DeliveryRecord> & Pick<Delivery, 'status'> =
       gave !== undefined && gave.error === undefined
         ? { status: 'delivered', ...(message !== undefined && { message }) }
-        : { status: 'dead', error: gave?.error ?? error ?? NO_ANSWER }
+        : { status: 'dead', error: gave?.error ?? error ?? NO_ANSWER, ...(isSmall(call) && { call }) }
     const record: DeliveryRecord = { ...delivery, ...result, task, number: page.count++ }
     const list = this.fresh.get(task)
     if (list) list.push(record)
@@ -115,9 +129,13 @@ export class DeliveryLedger {
 
   #page(task: string): Page {
     let page = this.#pages.get(task)
-    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map() }))
+    if (page === undefined) this.#pages.set(task, (page = { count: 0, open: new Map(), calls: new Map() }))
     return page
   }
+}
+
+function isSmall(call: Readonly<Record<string, unknown>> | undefined): call is Readonly<Record<string, unknown>> {
+  return call !== undefined && JSON.stringify(call).length <= MAX_KEPT
 }
 
 function freshOf(effect: string, { node, id: execution, item, items, placedAt: createTime }: Execution): Open {

@@ -22,6 +22,7 @@ import {
   type Preparer,
   type Reply,
   type SavedState,
+  type TaskOrigin,
   withoutStamp,
 } from '#core/spi'
 import { AppError, decodeNumbers, messageOf, Yielder } from '#kernel'
@@ -30,6 +31,7 @@ import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
+import type { EngineWatch } from './shadows.ts'
 import type { StateRecord } from './records.ts'
 
 export interface EngineSettings extends Partial<
@@ -54,14 +56,27 @@ export interface EngineSettings extends Partial<
   readonly plugs: PlugRegistry
   /** compiles a rule once for several engines */
   readonly preparer?: Preparer | undefined
+  /** compiles the rules of shadows, with plugs that simulate effects; absent: shadows do not run */
+  readonly shadowPreparer?: Preparer | undefined
   /** called with each engine that runs live tasks, or replays what they did */
-  readonly observed?: ((engine: CoreEngine) => void) | undefined
+  readonly observed?: ((engine: CoreEngine) => EngineWatch) | undefined
+  /** true: states contain the messages that wait for a task, not their positions in a log; default false */
+  readonly wholeStates?: boolean
 }
 
 /** Settings that decide what tasks do with messages, as plain data. */
 export type EngineLimits = Omit<
   EngineSettings,
-  'plugs' | 'ports' | 'preparer' | 'observed' | 'logger' | 'history' | 'timed' | 'generate'
+  | 'plugs'
+  | 'ports'
+  | 'preparer'
+  | 'shadowPreparer'
+  | 'observed'
+  | 'wholeStates'
+  | 'logger'
+  | 'history'
+  | 'timed'
+  | 'generate'
 >
 
 export interface EngineHooks {
@@ -69,7 +84,7 @@ export interface EngineHooks {
   mayCall?(task: string, epoch: number, execution: Execution): boolean
   lifecycle?(event: RareEvent): void
   /** `kind`: from `laterKind` */
-  opened(kind: string): void
+  opened(kind: string, task: string, execution: Execution): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   ended(run: EndOfRun): void
@@ -106,6 +121,7 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
+  readonly #wholeStates: boolean
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
@@ -114,13 +130,17 @@ export class DeterministicEngine {
   #restoring: string | undefined
   /** while time is left out: tasks that began a call at this moment */
   #begun: Set<string> | undefined
+  readonly #shadowPreparer: Preparer | undefined
+  readonly #watch: EngineWatch | undefined
 
   constructor(parts: EngineSettings, hooks: EngineHooks, start: number) {
     this.#clock = new VirtualClock(start)
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
-    const { plugs, preparer, observed, ...settings } = parts
+    const { plugs, preparer, shadowPreparer, observed, wholeStates = false, ...settings } = parts
+    this.#wholeStates = wholeStates
+    this.#shadowPreparer = shadowPreparer
     const options: EngineOptions = {
       seed: SEED,
       ...settings,
@@ -140,7 +160,7 @@ export class DeterministicEngine {
       },
     }
     this.engine = new CoreEngine(options, plugs, preparer)
-    observed?.(this.engine)
+    this.#watch = observed?.(this.engine)
   }
 
   get now(): number {
@@ -176,13 +196,24 @@ export class DeterministicEngine {
 
   advanceTo(time: number): void {
     this.#clock.advanceTo(time)
+    this.#watch?.settled(this.now)
   }
 
   apply(input: Input, position: number): unknown {
+    if (this.#watch === undefined) return this.#apply(input, position)
+    const done = this.#apply(input, position)
+    if (!(done instanceof Promise)) {
+      this.#watch.settled(this.now)
+      return done
+    }
+    return done.finally(() => this.#watch?.settled(this.now))
+  }
+
+  #apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#jump(input)
     if (input.k === 'open') return this.#leave(input.until)
     if (input.k === 'still') return this.#leaveOut(input)
-    this.#clock.advanceTo(input.at)
+    this.advanceTo(input.at)
     if (input.k === 'later') return
     switch (input.k) {
       case 'data':
@@ -220,8 +251,10 @@ export class DeterministicEngine {
       if (message !== undefined) withoutStamp(message)
     }
     if (input.g !== undefined) for (const message of messages) ignoring(message, input.g)
-    kept.position = position
-    kept.messages = input.m
+    if (!this.#wholeStates) {
+      kept.position = position
+      kept.messages = input.m
+    }
     try {
       return this.engine.receive(input.m, sentOf(input))
     } finally {
@@ -233,11 +266,11 @@ export class DeterministicEngine {
   async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: DowntimeInterval): Promise<void> {
     this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
-    const { id, createTime, source, settings } = task
+    const { id, createTime } = task
     const { resources, state } = record
     if (away === undefined) this.#restoring = task.id
     try {
-      const options = { of: { source, settings }, ...(away && { away }) }
+      const options = { of: this.#origin(task), ...(away && { away }) }
       await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, options)
     } catch (error) {
       this.#unstage(id)
@@ -316,16 +349,27 @@ export class DeterministicEngine {
     this.#clock.advanceTo(at)
   }
 
-  async #begin({ t, e, r, d }: Extract<Input, { k: 'begin' }>): Promise<void> {
+  #origin({ source, settings, beside }: RunnableTask): TaskOrigin {
+    return { source, settings, ...(beside !== undefined && { preparer: this.#shadowPreparer }) }
+  }
+
+  async #begin({ t, e, r, d, f }: Extract<Input, { k: 'begin' }>): Promise<void> {
     const task = this.beginning.get(t)
     if (task?.epoch !== e) return
+    const copied = f === undefined ? undefined : this.#copyOf(f)
     // open deliveries may have ended after the start was requested
     const delivered = Math.max(d, await this.#drop(t))
     this.#stage(task)
     this.ledger.begin(t, delivered)
-    const { source, settings, createTime } = task
+    const { createTime } = task
     try {
-      await this.engine.begin({ source, settings }, { id: t, run: e, createTime, resources: r })
+      if (copied === undefined) await this.engine.begin(this.#origin(task), { id: t, run: e, createTime, resources: r })
+      else {
+        const { resources, state, of } = copied
+        const options = { of: this.#origin({ ...task, ...of }) }
+        await this.engine.restore({ format: 1, id: t, createTime, rule: { sensors: [] }, resources, state }, options)
+        await this.engine.changeTo(this.#origin(task), { id: t, resources: r })
+      }
     } catch (error) {
       this.#unstage(t)
       return this.#failed(task, error)
@@ -334,11 +378,22 @@ export class DeterministicEngine {
     this.#touched(t)
   }
 
+  /** Returns the present rule and state of a running task. */
+  #copyOf(id: string) {
+    const task = this.#staged.get(id)
+    const live = this.engine.tasks.get(id)
+    if (task === undefined || live?.status !== 'running') return undefined
+    const { resources, state } = live.save()
+    const { source, settings } = task
+    // plugs modify their memory in place
+    return { resources, state: structuredClone(state), of: { source, settings } }
+  }
+
   /** Changes a running task. If its run has ended meanwhile, the task stays as it is. */
   async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
     const task = this.changing.get(t)
     if (task?.epoch !== e || this.#staged.get(t)?.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
-    await this.engine.changeTo(task, { id: t, resources: r })
+    await this.engine.changeTo(this.#origin(task), { id: t, resources: r })
     this.#staged.set(t, task)
     this.#noteMind(t)
     this.#touched(t)
@@ -388,7 +443,7 @@ export class DeterministicEngine {
     this.#begun?.add(id)
     if (execution.phase === 'called')
       this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
-    this.#hooks.opened(laterKind(execution))
+    this.#hooks.opened(laterKind(execution), id, execution)
   }
 
   #gave(id: string, execution: Execution, outcome: Outcome): void {

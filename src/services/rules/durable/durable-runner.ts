@@ -14,15 +14,17 @@ import type {
   TaskChange,
   TaskRunner,
 } from '../runner.ts'
-import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
-import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { FiringTap } from './firing-tap.ts'
 import { LeadingClock } from './leading-clock.ts'
 import { deleteKept, InputKeeper, type KeepLimits } from '../inputs/input-keeper.ts'
 import { Past } from '../inputs/task-past.ts'
 import { closed, LiveTasks } from './live-tasks.ts'
+import { TaskDeliveries } from './task-deliveries.ts'
+import { isShadow } from './shadow-id.ts'
+import { shadowPlugs } from './shadow-plugs.ts'
+import { Shadows } from './shadows.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   /** the plugs that rules may name; the same array until they change. A running task keeps the plugs it started with */
@@ -38,14 +40,10 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly waitingInAll?: () => number
   /** called with the time that the tasks have reached, epoch ms; `scheduler` should not be behind that time */
   readonly reached?: (time: number) => void
-  /** before a task is bound; resolves once messages that are acknowledged afterwards will arrive */
-  readonly bind?: (resources: readonly string[]) => Promise<void>
   /** minimum ms between two wake-ups for timers; timers still act at their exact time; default 0 */
   readonly restMs?: number
   /** limits for keeping inputs; absent: none are kept */
   readonly keepInputs?: KeepLimits | undefined
-  /** number of this partition of the tenant; default 0 */
-  readonly partition?: number
 }
 
 export interface DurableRunner extends TaskRunner {
@@ -59,6 +57,7 @@ export interface DurableRunner extends TaskRunner {
   readonly inputs: InputKeeper | undefined
   readonly past: Past
   readonly firings: FiringTap
+  readonly shadows: Shadows
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
@@ -82,7 +81,9 @@ class Runner implements DurableRunner {
   readonly inputs: InputKeeper | undefined
   readonly past: Past
   readonly firings = new FiringTap()
+  readonly shadows = new Shadows()
   readonly #opened = new Subject<LiveTasks>()
+  readonly #deliveries: TaskDeliveries
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
   readonly #closed = new Subject<void>()
@@ -94,16 +95,18 @@ class Runner implements DurableRunner {
     this.#options = options
     this.#log = options.log ?? new TenantLog(options.store)
     this.#clock = new LeadingClock(options.scheduler)
-    const { store, keepInputs: limits, partition = 0, logger } = options
+    const { store, keepInputs: limits, logger } = options
     const now = () => this.#clock.now()
     const tasks = {
-      ids: () => [...(this.#engine?.tasks.keys() ?? [])],
+      ids: () => [...(this.#engine?.tasks.keys() ?? [])].filter((id) => !isShadow(id)),
       checkpoint: (id: string) => this.#tasks?.checkpoint(id),
     }
-    if (limits !== undefined)
-      this.inputs = new InputKeeper({ store, log: this.#log, partition, limits, now, tasks, logger })
+    if (limits !== undefined) this.inputs = new InputKeeper({ store, log: this.#log, limits, now, tasks, logger })
     const { inputs } = this
-    this.past = new Past({ inputs, settings: settingsOf(options), plugs: options.plugs, tasks: () => this.#open() })
+    const [settings, open] = [settingsOf(options), () => this.#open()]
+    this.past = new Past({ inputs, settings, plugs: options.plugs, tasks: open })
+    const { plugs, ports } = options
+    this.#deliveries = new TaskDeliveries({ store, settings: { ...settings, ...(ports && { ports }) }, plugs, open })
   }
 
   readonly reports: RunReports = {
@@ -178,7 +181,10 @@ class Runner implements DurableRunner {
       // tasks leave the engine during a stop, so a missing task may exist
       throw this.#closing === undefined ? new AppError('NOT_FOUND', `Task with id ${id} not found`) : closed()
     },
-    deliveries: (id, query) => this.#deliveries(id, query),
+    deliveries: (id, query) => this.#deliveries.deliveries(id, query),
+    storedDeliveries: (query, after) => this.#deliveries.storedDeliveries(query, after),
+    unstoredDeliveries: () => this.#deliveries.unstoredDeliveries(),
+    retry: (id, delivery) => this.#deliveries.retry(id, delivery),
   }
 
   readonly intake: TaskRunner['intake'] = {
@@ -219,9 +225,9 @@ class Runner implements DurableRunner {
   }
 
   async #openTasks(): Promise<LiveTasks> {
-    const { store, checkpoints, restMs = 0, reached, bind, keepInputs, partition = 0, plugs, ports } = this.#options
+    const { store, checkpoints, restMs = 0, reached, keepInputs, plugs, ports } = this.#options
     const settings = settingsOf(this.#options)
-    if (this.inputs === undefined) await deleteKept(store, partition)
+    if (this.inputs === undefined) await deleteKept(store)
     else await this.inputs.start()
     const registry = followPlugs(plugs)
     const tasks = await LiveTasks.open({
@@ -229,7 +235,14 @@ class Runner implements DurableRunner {
       log: this.#log,
       engine: {
         ...settings,
-        observed: (engine) => this.firings.attach(engine),
+        observed: (engine) => {
+          this.firings.attach(engine)
+          return this.shadows.attach(engine)
+        },
+        shadowPreparer: new Preparer(
+          followPlugs(() => shadowPlugs(plugs())),
+          settings,
+        ),
         history: KEPT_EVENTS,
         plugs: registry,
         ...(ports && { ports: laterPorts(ports) }),
@@ -239,16 +252,24 @@ class Runner implements DurableRunner {
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
       keepsInputs: keepInputs !== undefined,
-      ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
-      ended: (run) => this.#ended.next(endedRun(run)),
-      lifecycle: (event) => this.#lifecycle.next(event),
+      shadows: this.shadows,
+      ended: (run) => this.#noteEnd(run),
+      lifecycle: (event) => {
+        if (this.shadows.noteRare(event)) this.#lifecycle.next(event)
+      },
     })
     reached?.(tasks.deterministic.now)
     this.#clock.atLeast(tasks.deterministic.now)
     this.#tasks = tasks
     this.#opened.next(tasks)
     return tasks
+  }
+
+  #noteEnd(run: EndOfRun): void {
+    const { id } = run.task
+    if (!isShadow(id)) this.#ended.next(endedRun(run))
+    else this.shadows.listener?.ended(id, run.error ?? 'its run is over')
   }
 
   #requireRoom(): void {
@@ -267,29 +288,6 @@ class Runner implements DurableRunner {
       subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
     })
   }
-
-  async #deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]> {
-    const tasks = await this.#open()
-    // reads fresh deliveries before stored ones, so that a delivery stored in between appears twice rather than never
-    const fresh = await tasks.deliveries.listed(id)
-    const open = tasks.deterministic.ledger.open(id).toReversed()
-    const stored = await this.#options.store.collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
-    const known = new Set(fresh.map(({ number }) => number))
-    const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
-    const over = new Set(ended.map((one) => one.id))
-    const all: Delivery[] = [
-      ...open
-        .filter((one) => !over.has(one.id))
-        .map(({ execution: _of, item: _item, gave: _gave, ...delivery }): Delivery => delivery),
-      ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
-    ]
-    const start = query.after === undefined ? 0 : all.findIndex((one) => one.id === query.after) + 1
-    if (query.after !== undefined && start === 0) return []
-    return all
-      .slice(start)
-      .filter(({ status }) => query.status === undefined || status === query.status)
-      .slice(0, query.limit)
-  }
 }
 
 function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'ports'> {
@@ -302,9 +300,7 @@ function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'po
     maxWaitingMessages: _most,
     waitingInAll: _waiting,
     reached: _reached,
-    bind: _bind,
     keepInputs: _kept,
-    partition: _partition,
     plugs: _plugs,
     ports: _ports,
     ...settings

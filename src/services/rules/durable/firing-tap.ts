@@ -4,6 +4,7 @@
  */
 import type { Subscription } from 'rxjs'
 import type { CoreEngine } from '#core'
+import { isShadow } from './shadow-id.ts'
 
 export interface TaskFiring {
   /** id of the task */
@@ -51,8 +52,10 @@ export class FiringTap {
     const firings = engine.eventBatches({ types: ['fired'], why: false })
     this.#subscriptions.push(
       firings.subscribe((batch) => {
+        const firings = batch.firings().filter(({ task }) => !isShadow(task))
+        if (firings.length === 0) return
         listener(
-          batch.firings().map(({ task, node, source, invocation, effect, time }) => {
+          firings.map(({ task, node, source, invocation, effect, time }) => {
             const { name = '', resources = [] } = engine.tasks.get(task) ?? {}
             return { task, name, resource: resources[0] ?? task, node, source, invocation, effect, time }
           }),

@@ -34,6 +34,8 @@ export type Input =
       /** resolved resources, in the order of the graph */
       readonly r: readonly string[]
       readonly d: number
+      /** a shadow: id of the task whose state it takes over; absent: it begins without a state */
+      readonly f?: string
     }
   /** The run continues with another rule: the one in its document, or in the next `change` entry. */
   | {

@@ -1,6 +1,7 @@
 /** Names the kinds of calls that are asynchronous; the log records each kind when it first occurs. */
 import type { Plug } from '#core'
 import type { Execution } from '#core/spi'
+import { isSimulated } from './shadow-plugs.ts'
 
 /** Returns `sensor:name:version`, with `:asks` appended for calls that request data first. */
 export function laterKind({ node: { call } }: Execution): string {
@@ -12,7 +13,7 @@ export function isLater({ node: { call } }: Execution, kinds: ReadonlySet<string
 }
 
 export function isLaterPlug(plug: Plug, kinds: ReadonlySet<string>): boolean {
-  return kinds.has(kindOf(plug)) || plug.execute.constructor.name === 'AsyncFunction'
+  return !isSimulated(plug) && (kinds.has(kindOf(plug)) || plug.execute.constructor.name === 'AsyncFunction')
 }
 
 function kindOf({ kind, name, version }: Plug): string {

@@ -18,6 +18,7 @@ import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './
 import { Recovery, type Recovered } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
+import type { Shadows } from './shadows.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { StallDetector } from './stall-detector.ts'
 import { DeterministicEngine, type EndOfRun, type EngineHooks, type EngineSettings } from './deterministic-engine.ts'
@@ -30,9 +31,9 @@ export interface LiveTasksDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  readonly shadows: Shadows
   /** Inputs are kept, so log entries of messages that no task receives contain their arrival too. */
   readonly keepsInputs: boolean
-  bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks together. */
   requireRoom(): void
   ended(run: EndOfRun): void
@@ -103,6 +104,7 @@ export class LiveTasks {
         pruner: log.pruner,
         floor,
         later: this.laterKinds,
+        shadows: dependencies.shadows,
         logger: engine.logger,
         onRound: (isStoreAway) => this.#onRound(isStoreAway),
       },
@@ -199,19 +201,18 @@ export class LiveTasks {
     this.#recovery ??= await Recovery.read(this.#dependencies.engine, this.#dependencies.store)
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
-    const bound = new Set<string>()
     const beginning: Promise<void>[] = []
     for (const task of tasks) {
       const found = recovered.get(task.id)
-      if (found === undefined) beginning.push(this.#beginLate(task))
-      else if ('error' in found) this.#fail(task, found.error)
+      if (found === undefined) {
+        // a shadow begins again once the task beside it is there
+        if (task.beside === undefined) beginning.push(this.#beginLate(task))
+      } else if ('error' in found) this.#fail(task, found.error)
       else {
         this.deterministic.waiting.set(task.id, { task, record: found.record, leftAt: found.leftAt })
-        for (const resource of found.record.resources) bound.add(resource)
         going.push(task)
       }
     }
-    await this.#dependencies.bind?.([...bound])
     const taken = Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
     return { resumed: taken.then(() => this.#resumed(going, recovered)) }
   }
@@ -448,7 +449,9 @@ export class LiveTasks {
       ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
       : delivered
     try {
-      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, [...writes, ...this.deliveries.writes(id)])
+      const f = task.beside
+      const input: Untimed = { k: 'begin', t: id, e: epoch, r: resources, d, ...(f !== undefined && { f }) }
+      await this.#take(input, [...writes, ...this.deliveries.writes(id)])
     } finally {
       if (this.deterministic.beginning.get(task.id) === task) this.deterministic.beginning.delete(task.id)
     }
@@ -498,9 +501,7 @@ export class LiveTasks {
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
     const prepared = this.#dependencies.preparer.prepare(source, settings)
-    const resources = await resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
-    await this.#dependencies.bind?.(resources)
-    return resources
+    return resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
   }
 
   async #states(ids: readonly string[]): Promise<ReadonlyMap<string, StateRecord>> {

@@ -2,6 +2,7 @@
 import type { SavedState } from '#core/spi'
 import type { CollectionSpec, Query } from '#storage'
 import type { Delivery } from '../inspection/inspection-schema.ts'
+import { isShadow } from './shadow-id.ts'
 
 /** A task's state after the input at `position`, including all effects up to `time` (epoch ms). */
 export interface StateRecord {
@@ -29,15 +30,21 @@ export interface OpenDelivery extends Delivery {
 export interface DeliveryRecord extends Delivery {
   readonly task: string
   readonly number: number
+  /** of a failed delivery: the properties of its call, with secrets by name; absent: constant, or too large */
+  readonly call?: Readonly<Record<string, unknown>>
 }
 
 export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
   name: 'rule_deliveries',
-  version: 1,
+  version: 2,
   fields: {
     task: { type: 'text', of: (delivery) => delivery.task },
     number: { type: 'number', of: (delivery) => delivery.number },
+    // deliveries of shadows are in no list of all tasks
+    time: { type: 'number', of: ({ task, createTime }) => (isShadow(task) ? undefined : createTime) },
+    status: { type: 'text', of: (delivery) => delivery.status },
   },
+  together: [['status', 'time']],
 }
 
 export const MAX_DELIVERIES = 1000

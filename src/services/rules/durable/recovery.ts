@@ -225,7 +225,11 @@ export class Recovery {
     if (input.k === 'jump' || (input.k === 'still' && input.since < input.at)) this.#lastMoved = position
     if (input.k === 'later') this.#later.add(input.p)
     if (input.k === 'open') this.#opens.push({ position, until: input.until })
-    if (input.k === 'begin') this.#begins.set(input.t, { epoch: input.e, position })
+    if (input.k === 'begin') {
+      this.#begins.set(input.t, { epoch: input.e, position })
+      // the copied task must be replayed too
+      if (input.f !== undefined) this.#lastOfTask.set(input.f, position)
+    }
     if (input.k === 'change') {
       const changes = this.#changes.get(input.t) ?? []
       changes.push({ position, epoch: input.e, before: input.b })

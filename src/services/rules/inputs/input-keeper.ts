@@ -39,11 +39,12 @@ export interface KeepLimits {
   readonly checkpointMs?: number
 }
 
+/** Folder of the contents among the objects of a tenant */
+const FOLDER = 'inputs/0/'
+
 export interface KeeperOptions {
   readonly store: Store
   readonly log: TenantLog
-  /** number of this partition of the tenant, from 0 */
-  readonly partition: number
   readonly limits: KeepLimits
   /** epoch ms */
   readonly now: () => number
@@ -100,10 +101,10 @@ export class InputKeeper implements KeptInputs, KeptSource {
   readonly #checkpoints = new CheckpointWriter()
 
   constructor(options: KeeperOptions) {
-    const { log, partition, now, logger } = options
+    const { log, now, logger } = options
     this.#options = options
     this.#sizes = { ...SEGMENT_SIZES, ...options.sizes }
-    this.#folder = `inputs/${partition}/`
+    this.#folder = FOLDER
     this.#warnings = new RateLimitedLogger({
       write: (message, details) => logger?.warn(message, details),
       after: machineTimers.later,
@@ -458,14 +459,14 @@ const EMPTY: Manifest = {
 }
 
 /** Deletes everything that was kept, after keeping inputs was turned off. */
-export async function deleteKept(store: Store, partition: number): Promise<void> {
+export async function deleteKept(store: Store): Promise<void> {
   if ((await store.collection(KEPT_INPUTS).get(MANIFEST_ID)) === undefined) return
   await store.commit([
     store.collection(KEPT_INPUTS).deleting(MANIFEST_ID),
     store.collection(MARKS).deleting(KEPT_MARK_ID),
   ])
   for (;;) {
-    const page = await store.blobs.list({ prefix: `inputs/${partition}/` })
+    const page = await store.blobs.list({ prefix: FOLDER })
     for (const { path } of page) await store.blobs.delete(path)
     if (page.length === 0) return
   }

@@ -1,6 +1,6 @@
 /** Shows tasks at past instants and now, in the same form. */
 import type { Observable } from 'rxjs'
-import type { FiredEvent, Plug } from '#core'
+import type { Explanation, FiredEvent, Plug } from '#core'
 import { followPlugs, type LiveTask, type SavedState } from '#core/spi'
 import { AppError, makeIssue, refuse } from '#kernel'
 import type { EngineSettings } from '../durable/deterministic-engine.ts'
@@ -58,17 +58,15 @@ export class Past implements TaskPast {
       const { position } = tasks
       return { at: now, position, ...viewOf(tasks.deterministic.engine.tasks.get(id)), ...kept }
     }
-    if (at > now) {
-      const message = `${new Date(at).toISOString()} is in the future`
-      throw refuse('the query', [makeIssue('QUERY', '/at', message, 'use an instant in the past')])
-    }
-    const first = this.#keptSince(since)
-    if (at < first.at) throw notKept(`inputs of ${new Date(at).toISOString()}`, first)
-    const end = { at }
-    return this.#replay(id, [end, end], async (replay) => {
-      await replay.run(end)
-      if (replay.isUnknown) throw notKept(`a checkpoint of task ${id} before ${new Date(at).toISOString()}`, first)
-      return { at, position: replay.position, ...viewOf(replay.task), ...kept }
+    return this.#replayTo(id, at, ({ position, task }) => ({ at, position, ...viewOf(task), ...kept }))
+  }
+
+  async explain(id: string, node: string, at: number): Promise<Explanation> {
+    return this.#replayTo(id, at, ({ task }) => {
+      if (task === undefined) {
+        throw new AppError('WRONG_STATUS', `task ${id} did not run at ${new Date(at).toISOString()}`)
+      }
+      return task.explain(node)
     })
   }
 
@@ -95,6 +93,25 @@ export class Past implements TaskPast {
       subscription.unsubscribe()
       const next = isLast ? undefined : values.at(-1)?.position
       return { values, ...(next !== undefined && { next }), keptSince: since.at }
+    })
+  }
+
+  /** Throws `NOT_FOUND` if no inputs are kept for the instant. */
+  async #replayTo<T>(id: string, at: number, read: (replay: TaskReplay) => T): Promise<T> {
+    const tasks = await this.#dependencies.tasks()
+    tasks.catchUp()
+    const instant = new Date(at).toISOString()
+    if (at > tasks.deterministic.now) {
+      const message = `${instant} is in the future`
+      throw refuse('the query', [makeIssue('QUERY', '/at', message, 'use an instant in the past')])
+    }
+    const first = this.#keptSince(await this.#dependencies.inputs?.since())
+    if (at < first.at) throw notKept(`inputs of ${instant}`, first)
+    const end = { at }
+    return this.#replay(id, [end, end], async (replay) => {
+      await replay.run(end)
+      if (replay.isUnknown) throw notKept(`a checkpoint of task ${id} before ${instant}`, first)
+      return read(replay)
     })
   }
 

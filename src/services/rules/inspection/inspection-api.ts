@@ -1,11 +1,15 @@
 /** HTTP routes for inspecting running tasks. */
 import { Type } from 'typebox'
 import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
+import { instant } from '#services/shared/contract'
 import type { RulesApi } from '../contract.ts'
 import { Text, unread } from '../shared-schema.ts'
 import { ExplanationSchema } from './explanation-schema.ts'
 import {
+  AllDeliveriesSchema,
   DeliveriesSchema,
+  type DeliveryQuery,
+  DeliverySchema,
   DeliveryStatus,
   NodeCommand,
   NodePush,
@@ -17,6 +21,11 @@ import {
 } from './inspection-schema.ts'
 
 const route = routesOf<RulesApi>()
+const DELIVERIES_QUERY = {
+  status: Type.Optional(DeliveryStatus),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
+  after: Type.Optional(Type.String({ description: 'deliveries after the one with this id' })),
+}
 const node = { 200: RuntimeNodeSchema }
 const log = {
   summary:
@@ -71,9 +80,12 @@ export const INSPECTION_ROUTES = [
     path: '/api/tasks/:id/explain',
     scope: 'read',
     summary: 'Why a node fired or has its state, or why not, and what would change that; also as sentences',
-    query: { node: Type.String({ minLength: 1, description: 'label of a node' }) },
+    query: {
+      node: Type.String({ minLength: 1, description: 'label of a node' }),
+      at: Type.Optional(instant),
+    },
     answers: { 200: ExplanationSchema },
-    handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node),
+    handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node, query.at),
   }),
   route({
     method: 'GET',
@@ -95,14 +107,26 @@ export const INSPECTION_ROUTES = [
     path: '/api/tasks/:id/deliveries',
     scope: 'read',
     summary: 'Calls of the actuators of a task, newest first',
-    query: {
-      status: Type.Optional(DeliveryStatus),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
-      after: Type.Optional(Type.String({ description: 'deliveries after the one with this id' })),
-    },
+    query: DELIVERIES_QUERY,
     answers: { 200: DeliveriesSchema },
-    handler: ({ api, params, query: { limit = 100, ...query } }) =>
-      api.inspection.deliveries(params.id, { ...query, limit: Math.min(limit, 1000) }),
+    handler: ({ api, params, query }) => api.inspection.deliveries(params.id, pageOf(query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/deliveries',
+    scope: 'read',
+    summary: 'Calls of the actuators of all tasks, newest first',
+    query: { ...DELIVERIES_QUERY, after: Type.Optional(Type.String({ description: '`next` of the page before' })) },
+    answers: { 200: AllDeliveriesSchema },
+    handler: ({ api, query }) => api.inspection.allDeliveries(pageOf(query)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tasks/:id/deliveries/:delivery/retry',
+    scope: 'operate',
+    summary: 'Make the call of a dead delivery again, under the same id, and return the delivery with its result',
+    answers: { 200: DeliverySchema },
+    handler: ({ api, params }) => api.inspection.retry(params.id, params.delivery),
   }),
 ]
 
@@ -120,6 +144,10 @@ export const NODE_COMMAND = route({
     return api.inspection.command(params.id, params.node, NodeCommand.read(fields))
   },
 })
+
+function pageOf({ limit = 100, ...query }: Partial<DeliveryQuery>): DeliveryQuery {
+  return { ...query, limit: Math.min(limit, 1000) }
+}
 
 async function* named(events: AsyncIterable<StreamEvent>): AsyncGenerator<ServerEvent> {
   for await (const { id, event } of events) yield { id, event: event.type, data: event }

@@ -118,6 +118,21 @@ export const DeliveriesSchema = Type.Object(
   },
   { title: 'TaskDeliveries' },
 )
+const TaskDeliverySchema = Type.Object(
+  { ...DeliverySchema.properties, task: Type.String({ description: 'id of the task' }) },
+  { title: 'DeliveryOfTask' },
+)
+export interface TaskDelivery extends Delivery {
+  readonly task: string
+}
+export const AllDeliveriesSchema = Type.Object(
+  {
+    values: Type.Unsafe<readonly TaskDelivery[]>(Type.Array(TaskDeliverySchema)),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last one' })),
+  },
+  { title: 'DeliveriesOfTasks' },
+)
+export interface AllDeliveries extends Decoded<typeof AllDeliveriesSchema> {}
 export interface DeliveryPage extends Decoded<typeof DeliveriesSchema> {}
 export interface DeliveryQuery {
   readonly limit: number

@@ -3,6 +3,7 @@ import type { NodeView } from '#core'
 import { explained } from '#core/sentences'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'
+import { allDeliveries } from './all-deliveries.ts'
 import type { InspectionApi } from '../contract.ts'
 import type { RuntimeNode } from './inspection-schema.ts'
 import { runtimeNode } from './runtime-node.ts'
@@ -54,8 +55,9 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       else await nodes.command(id, label, operation)
       return node(task, label)
     },
-    explain: async (id, label) => {
+    explain: async (id, label, at) => {
       const task = await taskOf(rules, id)
+      if (at !== undefined) return explained(await pastOf(rules).explain(id, label, at))
       if (task.epoch === 0) throw new AppError('WRONG_STATUS', `task ${id} has not been started`)
       return explained(nodes.explain(id, label))
     },
@@ -82,6 +84,11 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       const values = found.slice(0, limit)
       const last = values.at(-1)
       return { values, ...(last !== undefined && found.length > limit && { next: last.id }) }
+    },
+    allDeliveries: (query) => allDeliveries(rules, query),
+    retry: async (id, delivery) => {
+      await taskOf(rules, id)
+      return nodes.retry(id, delivery)
     },
   }
 }

@@ -87,78 +87,74 @@ const INITIAL_STATES = ['cold', 'warm'] as const
 const ORDERS = ['lived', 'time'] as const
 const CALLS = ['none', 'recorded', 'live'] as const
 
+const SWEEP = Type.Unsafe<Readonly<Record<string, string | readonly unknown[]>>>(
+  Type.Record(Text, Type.Union([Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_VALUES }), Type.String()]), {
+    description: 'values by path, such as /sensors/0/properties/threshold or hot.threshold; text: 70..90/5',
+    ...CHECKED,
+  }),
+)
+const COMPARED = refined(closed(RULES), (side) => oneRule(side, true))
+const FIELDS = {
+  ...RULES,
+  variables: Type.Optional(AnyObject),
+  settings: Type.Optional(Type.Unsafe<TaskSettings>(AnyObject)),
+  resources: Type.Optional(
+    Type.Union(
+      [
+        Type.Array(id, { minItems: 1, maxItems: MAX_RESOURCES }),
+        closed({
+          resourceTypeId: Type.Optional(name),
+          query: Type.Optional(Type.String({ minLength: 1, description: 'in the query language of resource lists' })),
+        }),
+      ],
+      { description: 'default: the resource of the rule or task, or the resources of the messages' },
+    ),
+  ),
+  source: closed({
+    from: Type.Optional(time),
+    until: Type.Optional(time),
+    messages: Type.Optional(
+      Type.Unsafe<readonly Message[]>(
+        Type.Array(message, {
+          minItems: 1,
+          maxItems: MAX_MESSAGES,
+          description: 'in order; default: stored series from `from` (default -7d) until `until` (default now)',
+        }),
+      ),
+    ),
+  }),
+  initialState: Type.Optional(
+    Type.Enum(INITIAL_STATES, {
+      description:
+        'warm: the state that the task had before `from`, the default for a task without a comparison; cold: unknown',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Enum(ORDERS, {
+      description:
+        'lived: with the original arrivals, verdicts and downtimes, the default if inputs are kept; time: in order of time',
+    }),
+  ),
+  calls: Type.Optional(
+    Type.Enum(CALLS, {
+      description:
+        'none (default): calls of services fail; recorded: they have the outcomes of the live task; live: they are executed',
+    }),
+  ),
+  seed: Type.Optional(Type.Integer()),
+  events: Type.Optional(
+    closed({
+      types: Type.Optional(Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, description: 'default: fired' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_EVENTS, description: 'default 1000' })),
+    }),
+  ),
+}
+/** Fields of a request, and its comparison and sweep, which are optional. */
+export const REHEARSAL = { fields: FIELDS, compareWith: COMPARED, sweep: SWEEP } as const
+
 const RequestSchema = refined(
   closed(
-    {
-      ...RULES,
-      variables: Type.Optional(AnyObject),
-      settings: Type.Optional(Type.Unsafe<TaskSettings>(AnyObject)),
-      resources: Type.Optional(
-        Type.Union(
-          [
-            Type.Array(id, { minItems: 1, maxItems: MAX_RESOURCES }),
-            closed({
-              resourceTypeId: Type.Optional(name),
-              query: Type.Optional(
-                Type.String({ minLength: 1, description: 'in the query language of resource lists' }),
-              ),
-            }),
-          ],
-          { description: 'default: the resource of the rule or task, or the resources of the messages' },
-        ),
-      ),
-      source: closed({
-        from: Type.Optional(time),
-        until: Type.Optional(time),
-        messages: Type.Optional(
-          Type.Unsafe<readonly Message[]>(
-            Type.Array(message, {
-              minItems: 1,
-              maxItems: MAX_MESSAGES,
-              description: 'in order; default: stored series from `from` (default -7d) until `until` (default now)',
-            }),
-          ),
-        ),
-      }),
-      compareWith: Type.Optional(refined(closed(RULES), (side) => oneRule(side, true))),
-      sweep: Type.Optional(
-        Type.Unsafe<Readonly<Record<string, string | readonly unknown[]>>>(
-          Type.Record(
-            Text,
-            Type.Union([Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_VALUES }), Type.String()]),
-            {
-              description: 'values by path, such as /sensors/0/properties/threshold or hot.threshold; text: 70..90/5',
-              ...CHECKED,
-            },
-          ),
-        ),
-      ),
-      initialState: Type.Optional(
-        Type.Enum(INITIAL_STATES, {
-          description:
-            'warm: the state that the task had before `from`, the default for a task without a comparison; cold: unknown',
-        }),
-      ),
-      order: Type.Optional(
-        Type.Enum(ORDERS, {
-          description:
-            'lived: with the original arrivals, verdicts and downtimes, the default if inputs are kept; time: in order of time',
-        }),
-      ),
-      calls: Type.Optional(
-        Type.Enum(CALLS, {
-          description:
-            'none (default): calls of services fail; recorded: they have the outcomes of the live task; live: they are executed',
-        }),
-      ),
-      seed: Type.Optional(Type.Integer()),
-      events: Type.Optional(
-        closed({
-          types: Type.Optional(Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, description: 'default: fired' })),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_EVENTS, description: 'default 1000' })),
-        }),
-      ),
-    },
+    { ...FIELDS, compareWith: Type.Optional(COMPARED), sweep: Type.Optional(SWEEP) },
     { title: 'rehearsal request' },
   ),
   (body) => oneRule(body, true),
@@ -252,7 +248,7 @@ const DifferenceSchema = Type.Object({
   other: Type.Optional(Type.Unsafe<DiffFiring>(AnyObject)),
 })
 export interface RehearsedDifference extends Decoded<typeof DifferenceSchema> {}
-const Differences = Type.Unsafe<readonly RehearsedDifference[]>(Type.Array(DifferenceSchema))
+export const Differences = Type.Unsafe<readonly RehearsedDifference[]>(Type.Array(DifferenceSchema))
 
 const SweepRowSchema = Type.Object({
   values: AnyObject,

@@ -7,13 +7,11 @@
  * REHEARSE-4 a rehearsal of a task over kept inputs, from its state and with recorded calls, fires as the task fired
  * REHEARSE-5 a replay with a changed input runs on a copy, and compares it with what the task did
  */
-import { taskIdIn } from '#cluster'
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { RehearsalApi } from '../contract.ts'
 import type { KeptInputs, KeptSource } from '../inputs/contract.ts'
 import { KeptReader } from '../inputs/kept-reader.ts'
-import { foreignOf } from '../partitions/rules-partition.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, planReplay, type RehearsalPlan } from './rehearsal-plan.ts'
@@ -85,11 +83,9 @@ export class Rehearsals {
   }
 
   async start(): Promise<void> {
-    const { now: clock, partition } = this.#rules.options
-    const now = clock()
+    const now = this.#rules.options.now()
     await this.#documents.removeOld(now)
     for (const record of await this.#documents.running()) {
-      if (foreignOf(record.id, partition) !== undefined) continue
       const error = 'the host ended during the rehearsal; send it again'
       await this.#documents.put({ ...record, status: 'interrupted', finishedTime: now, error })
     }
@@ -107,11 +103,11 @@ export class Rehearsals {
       const text = `${MAX_OPEN} rehearsals are running; retry in 1 s, or cancel one`
       throw new AppError('RATE_LIMITED', text, { cause: 1 })
     }
-    const { now, newId, partition } = this.#rules.options
+    const { now, newId } = this.#rules.options
     const plan = await planned()
     await this.#documents.removeOld(now())
     const record: RehearsalRecord = {
-      id: taskIdIn(newId(), partition?.number ?? 0),
+      id: newId(),
       status: 'running',
       user,
       ...(plan.task !== undefined && { task: plan.task }),

@@ -2,7 +2,6 @@
 import { resolveResources } from '#core/spi'
 import { isRefusal } from '#kernel'
 import { walk } from '#storage'
-import { foreignOf } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TaskRecord } from './task-record.ts'
 
@@ -16,7 +15,7 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
     { field: 'status', op: 'eq', value: 'running' },
   ] as const
   for await (const { id, value } of walk(rules.collections.tasks, runningOnIt, PAGE)) {
-    if (foreignOf(id, rules.options.partition) !== undefined || value.effective.resource !== resource) continue
+    if (value.effective.resource !== resource) continue
     if (!(await hasOtherBinding(rules, value))) continue
     try {
       await rules.changes.act(id, { action: 'restart' })

@@ -44,7 +44,7 @@ export class SourceRepository {
     this.#now = now
   }
 
-  /** `takesDrafts`: also returns a version that is not published, which only a rehearsal may run. */
+  /** `takesDrafts`: also returns a version that is not published, which only rehearsals and roll-outs may run. */
   async ofTemplate(name: string, number?: number, takesDrafts = false): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
@@ -110,9 +110,13 @@ export class SourceRepository {
 
   /** Runs at start. Removes sources that no task has used for a day. */
   async tidy(): Promise<void> {
-    const used = await this.#collections.tasks.countBy('source')
+    const [used, ofShadows] = await Promise.all([
+      this.#collections.tasks.countBy('source'),
+      this.#collections.rolloutTasks.countBy('source'),
+    ])
     for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {
-      if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await this.#collections.sources.delete(id, version)
+      if (!used.has(id) && !ofShadows.has(id) && this.#now() - value.touched > UNUSED_MS)
+        await this.#collections.sources.delete(id, version)
     }
   }
 }

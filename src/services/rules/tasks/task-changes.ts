@@ -19,11 +19,14 @@ import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.
 import type { SourceRepository } from './source-repository.ts'
 import { type Draft, type RunnableSource, type TaskMaker, runnable } from './task-maker.ts'
 import { TaskRights } from './task-rights.ts'
+import { type Author, removalsOfVersions, versionedChange } from './task-versions.ts'
 import { type TaskRecord, revisionOf } from './task-record.ts'
 import type { TaskRunRecord } from './task-schema.ts'
 
 export interface ChangeOptions extends RevisionOptions {
   readonly batch?: string
+  /** default: the user of the task, without a note */
+  readonly by?: Author
   /** called after the change with the state that the nodes of a running task lost */
   readonly onLost?: (lost: readonly Lost[]) => void
 }
@@ -57,6 +60,7 @@ export class TaskChanges {
   readonly #runner: TaskRunner
   readonly #now: () => number
   readonly #removed: (task: string) => void
+  readonly #changed: (task: string) => void
   readonly #lanes = new KeyedMutex()
   readonly rights = new TaskRights()
 
@@ -67,6 +71,7 @@ export class TaskChanges {
     runner: TaskRunner,
     now: () => number,
     removed: (task: string) => void,
+    changed: (task: string) => void = () => undefined,
   ) {
     this.#collections = collections
     this.#maker = maker
@@ -74,12 +79,14 @@ export class TaskChanges {
     this.#runner = runner
     this.#now = now
     this.#removed = removed
+    this.#changed = changed
   }
 
-  create(id: string, user: string, draft: Draft): Promise<TaskRecord> {
+  create(id: string, { user, note }: Author, draft: Draft): Promise<TaskRecord> {
     return this.#lanes.run(id, async () => {
       const now = this.#now()
-      const record = newRecord(id, user, now, draft)
+      const made = newRecord(id, user, now, draft)
+      const record = note === undefined ? made : { ...made, version: { number: 1, user, createTime: now, note } }
       const parts = { source: draft.source, rule: draft.fields.rule, settings: draft.fields.settings }
       if (draft.start === false) {
         const next = { ...record, resourceIds: await this.#resources(id, draft) }
@@ -148,7 +155,7 @@ export class TaskChanges {
 
   #change(
     id: string,
-    { batch, onLost, ifRevision }: ChangeOptions,
+    { batch, by, onLost, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
     return this.#lanes.run(id, () =>
@@ -158,14 +165,19 @@ export class TaskChanges {
         requireVersion(`Task ${id}`, revisionOf(stored.value), ifRevision)
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
-        const made = await this.#carryOut(stored, decision, batch)
+        const made = await this.#carryOut(stored, decision, batch, by)
         if (decision.lost !== undefined) onLost?.(decision.lost)
         return made
       }, MAX_TRIES),
     )
   }
 
-  async #carryOut(stored: Stored<TaskRecord>, decision: Decision, batch: string | undefined): Promise<TaskRecord> {
+  async #carryOut(
+    stored: Stored<TaskRecord>,
+    decision: Decision,
+    batch: string | undefined,
+    by: Author | undefined,
+  ): Promise<TaskRecord> {
     const { changes, parts } = decision
     let plans: readonly PlannedChange[]
     try {
@@ -176,13 +188,17 @@ export class TaskChanges {
     }
     const begins = changes.findIndex(({ kind }) => kind === 'begin' || kind === 'change')
     const resourceIds = plans[begins]?.resourceIds
-    const next = decision.next && {
+    const made = decision.next && {
       ...decision.next,
       ...(resourceIds && { resourceIds }),
       ...(batch !== undefined && { batch }),
       revision: revisionOf(stored.value) + 1,
     }
-    await this.#commit(stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
+    const { next, writes } =
+      made === undefined
+        ? { next: made, writes: await removalsOfVersions(this.#collections, stored.value) }
+        : versionedChange(this.#collections, stored.value, made, by, this.#now())
+    await this.#commit(stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id, writes)
     return next ?? stored.value
   }
 
@@ -199,8 +215,10 @@ export class TaskChanges {
     { next, parts }: Decision,
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
+    more: readonly Write[] = [],
   ): Promise<void> {
     const writes: Write[] = [
+      ...more,
       next === undefined
         ? this.#collections.tasks.deleting(id, expect)
         : this.#collections.tasks.putting(id, next, expect),
@@ -218,6 +236,7 @@ export class TaskChanges {
     if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
     if (next === undefined) this.rights.set(id, undefined)
+    this.#changed(id)
   }
 
   #beginning(task: TaskRecord, parts: RunnableSource): Decision {

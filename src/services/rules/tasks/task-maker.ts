@@ -8,6 +8,7 @@ import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask } from '../runner.ts'
 import type { CountedByDocument } from '../tools/direct-runs.ts'
 import { inRequest, type SentRequest } from './request-issues.ts'
+import { requireSecretRights } from './secret-rights.ts'
 import type { Source, SourceRepository } from './source-repository.ts'
 import type { TaskRecord } from './task-record.ts'
 
@@ -58,7 +59,7 @@ export class TaskMaker {
     this.#preparer = new Preparer(plugs)
   }
 
-  /** `rights`: of the author, for a rule without a template; `takesDrafts`: accepts versions that are not published */
+  /** `rights`: of the caller, which a rule without a template keeps; `takesDrafts`: accepts versions that are not published */
   async make(specification: unknown, options: CheckOptions = {}, rights?: Rights, takesDrafts = false): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
@@ -73,6 +74,7 @@ export class TaskMaker {
           start,
           read.warnings,
           options,
+          rights,
         ),
       )
     }
@@ -81,7 +83,7 @@ export class TaskMaker {
     const { source, version, rights: own } = await this.#sources.ofTemplate(template, templateVersion, takesDrafts)
     const posted = { form: 'template', conf, template, templateVersion: version, rights: own } as const
     return this.#counted([source.document, specification], () =>
-      this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
+      this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options, rights),
     )
   }
 
@@ -89,7 +91,11 @@ export class TaskMaker {
     if (update.action === 'reload') {
       if (task.template === undefined)
         throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not created from a template`)
-      const { source, version, rights } = await this.#sources.ofTemplate(task.template, update.templateVersion)
+      const { source, version, rights } = await this.#sources.ofTemplate(
+        task.template,
+        update.templateVersion,
+        update.takesDrafts,
+      )
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version, rights }, undefined, [])
     }
@@ -97,12 +103,18 @@ export class TaskMaker {
     const parts = await this.parts(task)
     if (update.action === 'updatePlugins') {
       const next = this.#withUpdates(parts, update.updates)
-      return this.#draft(next, task, undefined, [], {}, { ...request, settings: {} })
+      return this.#draft(next, task, undefined, [], {}, undefined, { ...request, settings: {} })
     }
     requireNodes(parts, update.update)
     const settings = withProperties(parts.settings, task.effective.tags, update.update)
     const { tags: _tags, ...sent } = update.update
-    return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
+    const { rights } = update
+    return this.#draft({ ...parts, settings }, task, undefined, [], {}, rights, { ...request, settings: sent })
+  }
+
+  /** Makes a former version again, with its exact plug versions. `rights`: of who restores it. */
+  restored({ form, conf, rule, settings }: TaskRecord, rights: Rights | undefined): Draft {
+    return this.#draft({ source: undefined, rule, settings }, { form, conf, rights }, undefined, [])
   }
 
   #withUpdates({ source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): RunnableSource {
@@ -132,9 +144,11 @@ export class TaskMaker {
     start: boolean | undefined,
     found: readonly Issue[],
     options: CheckOptions = {},
+    caller?: Rights,
     request = requestOf(parts, posted),
   ): Draft {
     const prepared = this.#prepareFor(parts, request, options)
+    requireSecretRights(prepared, parts, caller)
     const { source, rule, settings } = parts
     const { form, conf, template, templateVersion, rights } = posted
     const { nodes: _used, start: wanted, ...merged } = prepared.rule.task ?? {}

@@ -4,6 +4,7 @@ import type { TaskType } from '#core/spi'
 import type { Rights } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
+import type { TaskVersionMark } from './task-version-mark.ts'
 
 export type TaskForm = 'simplified' | 'bn' | 'network' | 'template'
 
@@ -43,6 +44,8 @@ export interface TaskRecord {
   readonly runs: readonly TaskRunRecord[]
   /** id of the last batch operation that changed the task, so that a batch resumed after a crash skips the task */
   readonly batch?: string
+  /** version of the rule; absent: the first */
+  readonly version?: TaskVersionMark
 }
 
 export function revisionOf({ revision = 0 }: TaskRecord): number {

@@ -128,6 +128,10 @@ export const TaskEntitySchema = Type.Object(
     revision: Type.Integer({ minimum: 0, description: REVISION }),
     template: Type.Optional(Type.String({ description: 'absent for a task created from a rule' })),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'name of its template' })),
+    version: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'of a task without a template; raised by each change of its rule' }),
+    ),
+    note: Type.Optional(Type.String({ description: 'why this version was made' })),
     resource: Type.Optional(Text),
     resourceIds: Type.Array(Text),
     type: TaskType,
@@ -264,3 +268,27 @@ export const ReloadPreviewSchema = Type.Object(
   { title: 'TaskPreview' },
 )
 export interface TaskPreview extends Decoded<typeof ReloadPreviewSchema> {}
+
+export const TaskVersionSchema = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1 }),
+    user: Type.String({ description: 'author' }),
+    createTime: EpochMs,
+    note: Type.Optional(Type.String({ description: 'why it was made' })),
+  },
+  { title: 'TaskVersion' },
+)
+export interface TaskVersion extends Decoded<typeof TaskVersionSchema> {}
+export const PagedTaskVersionsSchema = pagedSchema(TaskVersionSchema, 'PagedTaskVersions')
+
+export const TaskVersionDetailSchema = Type.Object(
+  {
+    ...TaskVersionSchema.properties,
+    rule: Type.Record(Text, Type.Unknown(), { description: 'with exact plug versions, and its settings' }),
+    against: Type.Optional(Type.Integer({ minimum: 1, description: 'the version that changes refer to' })),
+    changes: Type.Unsafe<readonly DocumentChange[]>(Type.Array(ChangeSchema)),
+    restoring: ReloadPreviewSchema,
+  },
+  { title: 'TaskVersionDetail' },
+)
+export interface TaskVersionDetail extends Decoded<typeof TaskVersionDetailSchema> {}

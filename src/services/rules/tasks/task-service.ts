@@ -3,48 +3,44 @@ import type { TaskApi } from '../contract.ts'
 import { taskNotFound } from '../error-texts.ts'
 import { readSpecification } from './read-specification.ts'
 import { AppError, type Caller, isPlainObject } from '#kernel'
-import { partitionOf, taskIdIn } from '#cluster'
-import { foreignOf, shownElsewhere } from '../partitions/rules-partition.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { withResources } from './resource-filter.ts'
 import { warningsOf } from '../templates/post-checks.ts'
+import { previewRestore } from '../batches/batch-jobs.ts'
+import { documentChanges } from '../document-changes.ts'
 import type { TaskRecord } from './task-record.ts'
-import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
+import { listTaskVersions, shownMark, taskInVersion, taskVersionOf } from './task-versions.ts'
+import type { ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
 
 const BN = { format: 'bn' } as const
 
 export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
   const { collections, maker, changes, show } = rules
-  const { newId, partition } = rules.options
+  const { newId } = rules.options
   const conditionsOf = async (where: TaskFilter) => taskConditions(await withResources(where, rules, ''))
   const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
     const template = isPlainObject(specification) ? specification['template'] : undefined
     return typeof template === 'string' ? rules.templateLock.shared(template, work) : work()
   }
-  const askElsewhere = (at: number, method: string, args: readonly unknown[]) =>
-    partition?.ask(at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
-    const { resource } = draft.fields.effective
-    const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
-    if (at !== (partition?.number ?? 0))
-      return (await askElsewhere(at, 'create', [specification, options])) as CreatedTask
-    const { id } = await changes.create(taskIdIn(newId(), at), caller.user, draft)
+    const { id } = await changes.create(newId(), { user: caller.user, note: options.note }, draft)
     return { ID: id, ...warned }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
-    const { ifRevision } = options
-    const at = foreignOf(id, partition)
-    if (at !== undefined) return (await askElsewhere(at, 'replace', [id, specification, options])) as TaskEntity
+    const { ifRevision, note } = options
     await taskOf(rules, id)
     const draft = await maker.make(specification, options, caller.rights)
     const warned = warningsOf('the task', draft.warnings, options)
     return withLosses(async (onLost) => ({
-      ...(await show.whole(await changes.replace(id, draft, { onLost, ifRevision }), BN)),
+      ...(await show.whole(
+        await changes.replace(id, draft, { onLost, ifRevision, by: { user: caller.user, note } }),
+        BN,
+      )),
       ...warned,
     }))
   }
@@ -72,18 +68,44 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
           : collections.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
         collections.tasks.count(conditions),
       ])
-      const { withoutGraph = false, ...shown } = options
-      const ids = found.map(({ id }) => id)
-      const foreign = partition && (await shownElsewhere(ids, { options: shown, withoutGraph }, partition))
-      const values = found.map(async ({ id, value }) => foreign?.get(id) ?? listed(rules, value, options))
+      const values = found.map(({ value }) => listed(rules, value, options))
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },
     count: async (where) => collections.tasks.count(await conditionsOf(where)),
     runs: async (id) => (await taskOf(rules, id)).runs,
+    versions: async (id, page) => listTaskVersions(collections, await taskOf(rules, id), page),
+    version: async (id, number, against) => {
+      const task = await taskOf(rules, id)
+      const found = await taskInVersion(collections, task, number)
+      const other = against ?? number - 1
+      const before = other < 1 ? undefined : await taskInVersion(collections, task, other).catch(withoutIt(against))
+      const document = async (one: TaskRecord) => ({ ...(await show.rule(one)), settings: one.effective })
+      const rule = await document(found)
+      return {
+        ...shownMark(taskVersionOf(found)),
+        rule,
+        ...(before && { against: other }),
+        changes: before === undefined ? [] : documentChanges(await document(before), rule),
+        restoring: await previewRestore(rules, task, found),
+      }
+    },
+    restore: async (id, number, { ifRevision, note = `restores version ${number}` } = {}) => {
+      const draft = maker.restored(await taskInVersion(collections, await taskOf(rules, id), number), caller.rights)
+      const by = { user: caller.user, note }
+      return withLosses(async (onLost) => show.whole(await changes.replace(id, draft, { onLost, ifRevision, by }), BN))
+    },
   }
 }
 
-export async function listed(
+/** An older version than the kept ones is only missing if it was asked for. */
+function withoutIt(against: number | undefined) {
+  return (error: unknown): undefined => {
+    if (against !== undefined || !(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    return undefined
+  }
+}
+
+async function listed(
   { show }: TenantRules,
   task: TaskRecord,
   options: ShowOptions & { readonly withoutGraph?: boolean },

@@ -7,6 +7,7 @@ import type { NodeControl } from '../runner.ts'
 import { runtimeNode } from '../inspection/runtime-node.ts'
 import type { ShowOptions, TaskEntity } from './task-schema.ts'
 import type { SourceRepository } from './source-repository.ts'
+import { taskVersionOf } from './task-versions.ts'
 import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
@@ -50,6 +51,10 @@ export class TaskShow {
       revision: revisionOf(task),
       ...present('template', task.template),
       ...present('templateVersion', templateVersionOf(task)),
+      ...(task.template === undefined && {
+        version: taskVersionOf(task).number,
+        ...present('note', task.version?.note),
+      }),
       ...present('resource', resource),
       resourceIds: task.resourceIds,
       type,

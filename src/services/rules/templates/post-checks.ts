@@ -4,9 +4,14 @@ import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
 
 export interface DraftOptions {
-  /** store a version that runs only in rehearsals */
+  /** store a version that runs only in rehearsals and roll-outs */
   readonly draft?: boolean
   /** why the version is made */
+  readonly note?: string
+}
+
+export interface NoteOptions {
+  /** why the task is changed */
   readonly note?: string
 }
 

@@ -25,7 +25,7 @@ export const CHECKS = {
 
 const DRAFT = {
   draft: Type.Optional(
-    Type.Boolean({ description: 'store a version that runs only in rehearsals until it is published' }),
+    Type.Boolean({ description: 'store a version that runs only in rehearsals and roll-outs until it is published' }),
   ),
   note: Type.Optional(Type.String({ maxLength: 2_000, description: 'why the version is made' })),
 }

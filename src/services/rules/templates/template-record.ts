@@ -30,7 +30,7 @@ export interface VersionMark {
   readonly createTime: number
   /** why the version was made, in its author's words */
   readonly note?: string
-  /** true: not published yet; runs only in rehearsals */
+  /** true: not published yet; runs only in rehearsals and roll-outs */
   readonly draft?: boolean
 }
 

@@ -71,7 +71,7 @@ export const TemplateVersionSchema = Type.Object(
     user: Type.String({ description: 'author' }),
     createTime: EpochMs,
     note: Type.Optional(Type.String({ description: 'why it was made' })),
-    draft: Type.Optional(Type.Boolean({ description: 'true: not published; runs only in rehearsals' })),
+    draft: Type.Optional(Type.Boolean({ description: 'true: not published; runs only in rehearsals and roll-outs' })),
     tasks: Type.Integer({ minimum: 0, description: 'number of its tasks' }),
   },
   { title: 'TemplateVersion' },

@@ -1,18 +1,7 @@
 /** Manages templates; a change affects existing tasks only when they are reloaded. */
-import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import type { Template } from '#core'
 import { isBnDocument } from '#core/spi'
-import {
-  AppError,
-  type Caller,
-  isPlainObject,
-  makeIssue,
-  refuse,
-  requireScope,
-  requireVersion,
-  shown,
-  validationError,
-} from '#kernel'
+import { AppError, type Caller, isPlainObject, requireScope, requireVersion, validationError } from '#kernel'
 import { eachWith } from '#platform'
 import type { Stored } from '#storage'
 import type { RulesCollections } from '../collections.ts'
@@ -20,8 +9,10 @@ import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
 import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
-import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
-import { type DraftOptions, type PostOptions, warningsOf } from './post-checks.ts'
+import { missingVersions, withUpdatedPlugs } from '../tasks/plug-versions.ts'
+import type { DraftOptions, PostOptions } from './post-checks.ts'
+import { publishVersion } from './publish-version.ts'
+import { changingTemplate, checkName, readTemplate, templateOf } from './read-template.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import { batchApi } from '../batches/batch-service.ts'
@@ -37,47 +28,22 @@ import {
   markOf,
   nextNumber,
   nextVersion,
-  removingDraft,
   versionOf,
 } from './template-versions.ts'
-import { MAX_TEMPLATE_NAME, type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
+import { type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
 
 const MAX_UPGRADED = 1000
 
-interface ReadTemplate {
-  readonly document: Template
-  readonly plugs: readonly string[]
-  readonly isProtected: boolean | undefined
-  readonly warned: Pick<TemplateEntity, 'warnings'>
-}
-
 export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehearse): TemplateApi {
-  const { collections, maker, direct, forms } = rules
-  const { now, templateWritten } = rules.options
+  const { collections, maker, forms } = rules
+  const { now } = rules.options
   /** `revision` is absent for an older version. */
   const show = (record: TemplateRecord, revision: number | undefined, format?: GraphFormat): TemplateEntity => ({
     ...metadata(record, revision),
     ...(format && graphOf(record.document, format, forms)),
   })
-  const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const result = await rules.templateLanes.run(name, work)
-    templateWritten?.(name)
-    return result
-  }
-  const read = async (specification: unknown, options: PostOptions = {}): Promise<ReadTemplate> => {
-    const { template, issues } = await direct.check(specification, options)
-    if (template === undefined) throw validationError('the template', issues)
-    checkName(template.name)
-    const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
-    if (isProtected !== undefined && typeof isProtected !== 'boolean')
-      throw refuse('the template', [makeIssue('TYPE', '/protected', `${shown(isProtected)} is not true or false`)])
-    return {
-      document,
-      plugs: plugsOf(document, maker.plugs),
-      isProtected,
-      warned: warningsOf('the template', issues, options),
-    }
-  }
+  const change = <T>(name: string, work: () => Promise<T>): Promise<T> => changingTemplate(rules, name, work)
+  const read = (specification: unknown, options?: PostOptions) => readTemplate(rules, specification, options)
   const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<number | undefined> => {
     const name = next.document.name
     const { results } = await collections.commit([
@@ -125,8 +91,8 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
         }
         return { ...show(next, await put(stored, next), 'simplified'), ...warned, ...rehearsed }
       }),
-    remove: (name, { ifRevision } = {}) =>
-      change(name, () =>
+    remove: async (name, { ifRevision } = {}) => {
+      await change(name, () =>
         rules.templateLock.exclusive(name, async () => {
           const { version } = await templateOf(collections, name)
           requireVersion(`Template ${name}`, version, ifRevision)
@@ -137,27 +103,16 @@ export function templateApi(rules: TenantRules, caller: Caller, rehearse: Rehear
             ...(await removeOldVersions(collections, name)),
           ])
         }),
-      ),
-    publish: (name, number, { ifRevision } = {}) =>
-      change(name, async () => {
-        const stored = await templateOf(collections, name)
-        requireVersion(`Template ${name}`, stored.version, ifRevision)
-        const draft = await inVersion(collections, stored.value, number)
-        const { draft: isDraft, note, user } = versionOf(draft)
-        if (isDraft !== true) throw new AppError('WRONG_STATUS', `version ${number} of template ${name} is not a draft`)
-        // plugs and constants may have changed since the draft was checked
-        const { document, plugs, warned } = await read(draft.document)
-        // the rule acts with the rights of who publishes it
-        const version = { ...markOf(number, caller, now(), note), user }
-        const highest = nextNumber(stored.value) - 1
-        const next: TemplateRecord = { ...stored.value, document, plugs, version, highest, lastUpdateTime: now() }
-        const { results } = await collections.commit([
-          collections.templates.putting(name, next, stored.version),
-          removingDraft(collections, name, number),
-          ...(await writesForOldVersion(collections, stored.value, next)),
-        ])
-        return { ...show(next, results[0], 'simplified'), ...warned }
-      }),
+      )
+      rules.templateRemoved(name)
+    },
+    publish: async (name, number, options) => {
+      const { record, revision, warned } = await publishVersion(rules, name, number, caller, {
+        ...options,
+        isDraft: true,
+      })
+      return { ...show(record, revision, 'simplified'), ...warned }
+    },
     copy: async (name, newName) => {
       checkName(newName)
       const { value } = await templateOf(collections, name)
@@ -251,12 +206,6 @@ function changed(
   return { ...record, document, lastUpdateTime: now, version }
 }
 
-export async function templateOf(collections: RulesCollections, name: string): Promise<Stored<TemplateRecord>> {
-  const stored = await collections.templates.get(name)
-  if (stored === undefined) throw new AppError('NOT_FOUND', `No template with name ${name}`)
-  return stored
-}
-
 async function* runLater(
   { collections, direct }: TenantRules,
   ...[name, run, options]: Parameters<TemplateApi['run']>
@@ -269,13 +218,6 @@ async function* runLater(
   const record = await inVersion(collections, (await templateOf(collections, name)).value, version)
   const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
   yield* direct.run({ document: record.document, owner }, run, others)
-}
-
-function checkName(name: string): void {
-  if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
-  if (name.length <= MAX_TEMPLATE_NAME) return
-  const message = `the name has ${name.length} characters, more than ${MAX_TEMPLATE_NAME}`
-  throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
 /** Stores a new template and returns its revision. Another host may have created the template meanwhile. */

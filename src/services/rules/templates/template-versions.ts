@@ -52,8 +52,8 @@ export function draftWrites(
   ]
 }
 
-/** Returns the write that removes a draft which becomes the published version. */
-export function removingDraft(collections: RulesCollections, name: string, number: number): Write {
+/** Returns the write that removes the stored copy of a version which becomes the published one. */
+export function removingStored(collections: RulesCollections, name: string, number: number): Write {
   return collections.oldVersions.deleting(idOf(name, number))
 }
 

@@ -1,6 +1,14 @@
 /** Executes work that stores nothing: small work in the current thread, larger work in another if available. */
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
-import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
+import {
+  nextRuns,
+  type NextRuns,
+  type NextRunsOptions,
+  type Rule,
+  type Template,
+  validateRule,
+  validateTemplate,
+} from '#core'
 import { type AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
 import { readBody } from '#services/shared'
 import { rehearsePart, type RehearsalContext, type RehearsalPart } from '../rehearsals/rehearsal-run.ts'
@@ -24,6 +32,11 @@ import {
 
 export type StoredTemplate = (name: string) => Promise<Template | Rule>
 
+export interface DocumentCheck extends CheckOptions {
+  /** default: template */
+  readonly as?: 'rule' | 'template'
+}
+
 /** Bodies are unchecked. Bytes contain JSON, which is parsed in the thread that does the work. */
 export interface DirectRuns {
   /** A result as bytes contains JSON, which is serialized in the thread that does the work. */
@@ -37,7 +50,8 @@ export interface DirectRuns {
     cause?: PlugCause,
   ): Promise<PlugOutcome>
   rehearse(work: RehearsalWork, history: RehearsalHistory, signal?: AbortSignal): Promise<RehearsalPart>
-  check(specification: unknown, options: CheckOptions): Promise<ValidatedTemplate>
+  /** A rule is only checked: `template` is absent. */
+  check(specification: unknown, options: DocumentCheck): Promise<ValidatedTemplate>
   variables(graph: unknown): Promise<readonly FoundVariable[]>
   nextRuns(expression: string, options: NextRunsOptions): Promise<NextRuns>
 }
@@ -72,7 +86,10 @@ export function runsHere(context: RehearsalContext): DirectRuns {
       return callOnce(plug, PlugCall.read(readBody(input) ?? {}), ports, now(), cause)
     },
     rehearse: (work, history, signal) => rehearsePart(context, work, history, signal),
-    check: async (specification, options) => validateTemplate(specification, registry, options),
+    check: async (specification, { as, ...options }) =>
+      as === 'rule'
+        ? { template: undefined, issues: validateRule(specification, registry, options).issues }
+        : validateTemplate(specification, registry, options),
     variables: async (graph) => findVariables(readBody(graph)),
     nextRuns: async (expression, options) => nextRuns(expression, options),
   }

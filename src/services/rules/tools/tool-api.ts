@@ -5,7 +5,15 @@ import { routesOf } from '#services/shared'
 import { instant } from '#services/shared/contract'
 import type { RulesApi } from '../contract.ts'
 import { AnyObject, ErrorBodySchema, Text, unread } from '../shared-schema.ts'
-import { DataPush, PlugCall, type PlugFamily, PlugOutcomeSchema, Simulation } from './tools-schema.ts'
+import {
+  CheckedRuleSchema,
+  DataPush,
+  PlugCall,
+  type PlugFamily,
+  PlugOutcomeSchema,
+  RuleCheck,
+  Simulation,
+} from './tools-schema.ts'
 
 const FoundVariableSchema = Type.Object(
   { name: Text, type: Text, format: Type.Optional(Type.Object({ type: Text })) },
@@ -25,6 +33,15 @@ export const TOOL_ROUTES = [
     body: unread<DataPush>(DataPush.schema),
     answers: { 200: AnyObject },
     handler: ({ api, body }) => api.tools.push(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/rules/check',
+    scope: 'read',
+    summary: 'All problems of a rule or template, with corrections; nothing is stored',
+    body: unread<RuleCheck>(RuleCheck.schema),
+    answers: { 200: CheckedRuleSchema },
+    handler: ({ api, body }) => api.tools.check(body),
   }),
   route({
     method: 'POST',

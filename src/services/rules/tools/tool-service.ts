@@ -2,15 +2,16 @@
 import type { Message, Template } from '#core'
 import { AppError, type Caller } from '#kernel'
 import { actingWith } from '#platform'
+import { readBody } from '#services/shared'
 import type { ToolApi } from '../contract.ts'
+import { wireIssue } from '../error-body.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
 import type { TenantRules } from '../tenant-rules.ts'
-import { type PlugNode, parseResource, resolveResource } from '#core/spi'
-import { foreignOf } from '../partitions/rules-partition.ts'
+import { isTemplateDocument, type PlugNode, parseResource, resolveResource } from '#core/spi'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
-import { DataPush, type PushOutcome, type PushedValue } from './tools-schema.ts'
+import { DataPush, type PushOutcome, type PushedValue, RuleCheck } from './tools-schema.ts'
 
 export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
   const { collections, context, direct } = rules
@@ -36,8 +37,14 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
       onePlug(plugs, family, name, version)
       return actingWith(caller.rights, () => direct.call(family, name, version, input, cause))
     },
+    check: async (input) => {
+      const { rule, strict = false } = RuleCheck.read(readBody(input))
+      const as = isTemplateDocument(rule) ? 'template' : 'rule'
+      const { issues } = await direct.check(rule, { strict, as })
+      return { valid: issues.every(({ severity }) => severity !== 'ERROR'), issues: issues.map(wireIssue) }
+    },
     variables: (input) => direct.variables(input),
-    push: (input) => pushData(rules, caller, input),
+    push: (input) => pushData(rules, input),
     simulate: (input) => actingWith(caller.rights, () => direct.simulate(storedTemplate, input)),
     nextRuns: ({ expression, zone, from = now(), count, gap, overlap }) =>
       direct.nextRuns(expression, {
@@ -52,9 +59,9 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
 const MAX_TASKS = 10_000
 const MAX_VALUES = 10_000
 
-async function pushData(rules: TenantRules, caller: Caller, input: unknown): Promise<PushOutcome> {
+async function pushData(rules: TenantRules, input: unknown): Promise<PushOutcome> {
   const { resource, data, nodes } = DataPush.read(input)
-  if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
+  if (nodes !== undefined) return pushStates(rules, resource, nodes)
   let taken = false
   for (const message of messagesOf(resource, [data ?? []].flat())) {
     taken = (await rules.options.runner.intake.receive([{ messages: message }])).taken || taken
@@ -64,17 +71,9 @@ async function pushData(rules: TenantRules, caller: Caller, input: unknown): Pro
 
 async function pushStates(
   { collections, show, options }: TenantRules,
-  caller: Caller,
   resource: string,
   nodes: NonNullable<DataPush['nodes']>,
 ): Promise<PushOutcome> {
-  const { runner, partition } = options
-  const push = (id: string, node: string, state: string): Promise<unknown> => {
-    const at = foreignOf(id, partition)
-    if (partition === undefined || at === undefined) return runner.nodes.push(id, node, { state })
-    const args = [id, node, { state }]
-    return partition.ask(at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
-  }
   const where = taskConditions({ resource, status: 'running' })
   const found = await collections.tasks.find({ where, limit: MAX_TASKS })
   const reached: string[] = []
@@ -85,7 +84,7 @@ async function pushStates(
       const sensor = graph.sensors?.find((each) => each.label === node && isBound(each, value, resource))
       if (sensor === undefined) continue
       try {
-        await push(id, node, state)
+        await options.runner.nodes.push(id, node, { state })
         if (reached.at(-1) !== id) reached.push(id)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error

@@ -5,7 +5,7 @@ import type { Explained } from '#core/sentences'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
 import { FORBIDDEN_KEYS, shown } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, id, instant, refined } from '#services/shared/contract'
-import { AnyObject, ISSUE_TYPES, LOG_LEVELS, type LogLevel, Text } from '../shared-schema.ts'
+import { AnyObject, ISSUE_TYPES, LOG_LEVELS, type LogLevel, Text, WireIssueSchema } from '../shared-schema.ts'
 
 export type PlugFamily = 'sensors' | 'actions'
 
@@ -76,6 +76,25 @@ export const PlugOutcomeSchema = Type.Object(
   { title: 'PlugOutcome' },
 )
 export interface PlugOutcome extends Decoded<typeof PlugOutcomeSchema> {}
+
+const RuleCheckSchema = closed(
+  {
+    rule: Type.Record(Text, Type.Unknown(), { description: 'a rule or template, in any of its forms', ...CHECKED }),
+    strict: Type.Optional(Type.Boolean({ description: 'report properties that plugs do not declare as errors' })),
+  },
+  { title: 'rule check', ...CHECKED },
+)
+/** Body of `POST /api/rules/check`. */
+export const RuleCheck = checked(RuleCheckSchema, { subject: 'the check', ...ISSUE_TYPES })
+export interface RuleCheck extends Decoded<typeof RuleCheckSchema> {}
+export const CheckedRuleSchema = Type.Object(
+  {
+    valid: Type.Boolean({ description: 'false: at least one issue is an ERROR' }),
+    issues: Type.Array(WireIssueSchema),
+  },
+  { title: 'CheckedRule' },
+)
+export interface CheckedRule extends Decoded<typeof CheckedRuleSchema> {}
 
 /** Fields that direct a message, and so cannot be names of values. */
 const OWN_FIELDS: ReadonlySet<unknown> = new Set(['resource', 'timestamp'])

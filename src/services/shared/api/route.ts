@@ -19,6 +19,8 @@ declare module 'fastify' {
     scope?: RouteScope
     /** Requests from the machine of the host, without a proxy, need no credentials */
     isOpenHere?: boolean
+    /** The route accepts WebSockets */
+    isSocket?: boolean
     /** scope of a WebSocket, if it is not that of the route */
     socketScope?: Scope
     /** A `device` key may also call the route, for its own resources */

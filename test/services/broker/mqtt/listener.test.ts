@@ -346,7 +346,6 @@ describe.each([4, 5] as const)('what the standard does not take closes a connect
     ['a flag of 2', bytesOf(0x32, GOOD_TOPIC, ID, props([1, 2]), BODY), 0x82],
     ['properties longer than the packet', bytesOf(0x32, GOOD_TOPIC, ID, [100], BODY), 0x81],
     ['a property that ends after the others', bytesOf(0x32, GOOD_TOPIC, ID, [2, 38, 0], BODY), 0x81],
-    ['a message to retain, which is not offered', bytesOf(0x33, GOOD_TOPIC, ID, props(), BODY), 0x9a],
     ['subscription 0', bytesOf(0x82, ID, props([11, 0]), GOOD_TOPIC, [0]), 0x82],
   ]
   it.each([...rows, ...(version === 5 ? rowsOf5 : [])])('%s', async (_what, packet, reason) => {
@@ -412,12 +411,6 @@ it.each<[string, 4 | 5, Buffer, object]>([
   ],
   ['no client id', 4, bytesOf(0x10, text('MQTT'), [4, 0xc2, 0, 0], text(''), CREDENTIALS), { returnCode: 0 }],
   ['no client id', 5, bytesOf(0x10, text('MQTT'), [5, 0xc0, 0, 0], [0], text(''), CREDENTIALS), { reasonCode: 0 }],
-  [
-    'a will to retain',
-    5,
-    bytesOf(0x10, text('MQTT'), [5, 0xe6, 0, 0], [0], text('c'), [0], text('messages'), text('{}'), CREDENTIALS),
-    { reasonCode: 0x9a },
-  ],
 ])('a CONNECT with %s in version %i is answered', async (_what, version, packet, answer) => {
   const { packets, socket } = await raw(await openDoor(new FakeBroker()), version)
   socket.write(packet)

@@ -438,7 +438,7 @@ describe('the options of a subscription of version 5', () => {
     ['retain handling 2: never', { rh: 2 }, [false, false]],
   ])('%s', async (_, options, expected) => {
     const host = await newHost()
-    await host.bench.api.retained?.publish('r', 'events', { name: 'kept' })
+    await host.bench.api.retained.publish('r', 'events', { name: 'kept' })
     const { send, packets, published } = await raw(host, 5)
     const seen: boolean[] = []
     for (const _round of expected) {
@@ -470,8 +470,8 @@ describe('the options of a subscription of version 5', () => {
     send(subscribe('resources/+/events', { rap }))
     send(subscribe(COMMANDS, { rap }))
     await expect.poll(() => packets.length).toBe(3)
-    await host.bench.api.retained?.publish('r', 'events', { name: 'e' })
-    await host.bench.api.retained?.publish('r', 'commands', { name: 'c' })
+    await host.bench.api.retained.publish('r', 'events', { name: 'e' })
+    await host.bench.api.retained.publish('r', 'commands', { name: 'c' })
     await expect
       .poll(() => published().map((one) => [nameOf(one), one.retain]))
       .toEqual([

@@ -6,6 +6,7 @@ import { DATA_TYPES, type NewMetric, writePayload } from '../../../../src/servic
 import { bdSeq, read, type WireMetric, type WirePayload, written } from '../../../support/sparkplug-payload.ts'
 
 const N = 'g/n'
+const range = (from: number, until: number) => Array.from({ length: until - from + 1 }, (_, i) => from + i)
 const temperature = (value: number, more: WireMetric = {}): WireMetric => ({
   name: 'temperature',
   datatype: 10,
@@ -17,8 +18,13 @@ const temperature = (value: number, more: WireMetric = {}): WireMetric => ({
 class Judge {
   readonly requested: string[] = []
   elapsed = 0
+  readonly #timers = new Map<() => void, number>()
   readonly #nodes = new EdgeNodes({
     elapsed: () => this.elapsed,
+    later: (ms, work) => {
+      this.#timers.set(work, this.elapsed + ms)
+      return () => void this.#timers.delete(work)
+    },
     requestRebirth: (group, node) => void this.requested.push(`${group}/${node}`),
   })
 
@@ -26,6 +32,24 @@ class Judge {
     const topic = sparkplugTopic(['spBv1.0', 'g', type, 'n', ...(device === undefined ? [] : [device])].join('/'))
     if (topic === undefined) throw new Error(`${type} is not a topic`)
     return this.#nodes.take(topic, written(payload))
+  }
+
+  /** Lets ms pass. */
+  wait(ms: number): void {
+    this.elapsed += ms
+    for (const [work, due] of this.#timers) {
+      if (due > this.elapsed) continue
+      this.#timers.delete(work)
+      work()
+    }
+  }
+
+  get waits(): number {
+    return this.#timers.size
+  }
+
+  close(): void {
+    this.#nodes.close()
   }
 
   /** A node with one device, both born. */
@@ -137,7 +161,7 @@ describe('data', () => {
 
   it('that is not a payload is invalid', () => {
     const topic = sparkplugTopic('spBv1.0/g/NDATA/n')
-    const nodes = new EdgeNodes({ elapsed: () => 0, requestRebirth: () => undefined })
+    const nodes = new EdgeNodes({ elapsed: () => 0, later: () => () => undefined, requestRebirth: () => undefined })
     if (topic === undefined) throw new Error('the topic was not read')
     expect(() => nodes.take(topic, Buffer.from('{"not":"protobuf"}'))).toThrow(/payload of the NDATA is not one/)
   })
@@ -153,7 +177,16 @@ describe('a birth is requested', () => {
     const judge = Judge.born()
     // the data itself is used
     expect(judge.take('NDATA', { seq, timestamp: 2, metrics: [temperature(21)] }).messages).toHaveLength(1)
+    judge.wait(1_999)
+    expect(judge.requested).toEqual([])
+    judge.wait(1)
     expect(judge.requested).toEqual(requested)
+  })
+
+  it('at once after data without a number', () => {
+    const judge = Judge.born()
+    judge.take('NDATA', { metrics: [temperature(21)] })
+    expect(judge.requested).toEqual([N])
   })
 
   it('not when the sequence begins again after 255', () => {
@@ -186,7 +219,71 @@ describe('a birth is requested', () => {
     expect(judge.requested).toEqual([N, N])
     judge.take('NBIRTH', { seq: 0, metrics: [bdSeq(1)] })
     judge.take('NDATA', { seq: 9, metrics: [] })
+    judge.wait(2_000)
     expect(judge.requested).toEqual([N, N, N])
+  })
+})
+
+/** In our words: what the host-application part of the public TCK asks of the order of messages. */
+describe('messages out of order', () => {
+  const data = (judge: Judge, ...numbers: readonly number[]): void => {
+    for (const seq of numbers) judge.take('NDATA', { seq, timestamp: 2, metrics: [temperature(seq)] })
+  }
+
+  it.each<[string, readonly number[], readonly string[]]>([
+    ['that fill the gap in time need no birth', [3, 2, 4], []],
+    ['in reverse need no birth', [5, 4, 3, 2, 6], []],
+    ['that fill a part of the gap need one', [5, 3, 2, 6], [N]],
+    ['around the end of the numbers need no birth', [4, 3, 2, ...range(5, 254), 0, 255, 1], []],
+    ['that come twice need one', [2, 2, 3], [N]],
+    ['that come again after they filled a gap need one', [3, 2, 2, 4], [N]],
+  ])('%s', (_, numbers, requested) => {
+    const judge = Judge.born()
+    data(judge, ...numbers)
+    judge.wait(2_000)
+    expect(judge.requested).toEqual(requested)
+  })
+
+  it('are used as they come, each with its own time', () => {
+    const judge = Judge.born()
+    const early = judge.take('NDATA', { seq: 3, timestamp: 20, metrics: [temperature(3)] })
+    const late = judge.take('NDATA', { seq: 2, timestamp: 10, metrics: [temperature(2)] })
+    expect([...early.messages, ...late.messages].map(({ timestamp }) => timestamp)).toEqual([20, 10])
+  })
+
+  it('have one timeout, counted from the first gap', () => {
+    const judge = Judge.born()
+    data(judge, 3)
+    judge.wait(1_500)
+    data(judge, 5)
+    expect(judge.waits).toBe(1)
+    judge.wait(500)
+    expect(judge.requested).toEqual([N])
+  })
+
+  it('are forgotten with a birth, a death, and the end of the connection', () => {
+    const [born, dead, closed] = [Judge.born(), Judge.born(), Judge.born()]
+    for (const judge of [born, dead, closed]) data(judge, 9)
+    born.take('NBIRTH', { seq: 0, metrics: [bdSeq(5), temperature(20)] })
+    dead.take('NDEATH', { metrics: [bdSeq(4)] })
+    closed.close()
+    for (const judge of [born, dead, closed]) {
+      expect(judge.waits).toBe(0)
+      judge.wait(5_000)
+      expect(judge.requested).toEqual([])
+    }
+    data(born, 1, 2)
+    born.wait(5_000)
+    expect(born.requested).toEqual([])
+  })
+
+  it('are those of a node and its devices together', () => {
+    const judge = Judge.born()
+    judge.take('DDATA', { seq: 2, metrics: [temperature(1)] }, 'd')
+    data(judge, 3)
+    judge.take('DDATA', { seq: 4, metrics: [temperature(1)] }, 'd')
+    judge.wait(2_000)
+    expect(judge.requested).toEqual([])
   })
 })
 

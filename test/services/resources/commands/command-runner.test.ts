@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
+import type { Rights } from '../../../../src/kernel/rights.ts'
 import type { Json } from '../../../../src/kernel/json.ts'
 import { COMMAND_JOBS, COMMAND_LOG, commandPage } from '../../../../src/services/resources/commands/command-log.ts'
 import { CommandRunner } from '../../../../src/services/resources/commands/command-runner.ts'
@@ -21,6 +22,7 @@ class Bench {
   readonly open = new Map<string, (outcome: Outcome | Error) => void>()
   readonly timers = new Set<{ readonly at: number; readonly work: () => void }>()
   readonly resources = new Map<string, ResourceEntity>()
+  readonly rights = new Map<string, Rights>()
   life = new Mortal()
   now = NOON
   #ids = 0
@@ -86,6 +88,7 @@ class Bench {
       store: life.over(this.storage).tenant(TENANT),
       actuators: life.over(actuators),
       lookup: (id) => this.resources.get(id),
+      rightsOf: async (id) => this.rights.get(id),
       now: () => this.now,
       newId: () => `n${this.#ids++}`,
       later: (ms, work) => {
@@ -112,7 +115,7 @@ async function bench(ids: readonly string[]): Promise<Bench> {
 
 const ok: Outcome = { version: '2.0.0', success: true }
 
-// Holds COMMAND-1 to COMMAND-3
+// Holds COMMAND-1 to COMMAND-4
 describe('a command', () => {
   it('runs the mapped actuator for the resource, and is written down', async () => {
     const b = await bench(['p1'])
@@ -128,6 +131,18 @@ describe('a command', () => {
         actuator: 'valve:2.0.0',
         result: { success: true, message: 'done', rawData: { n: 1 } },
       },
+    ])
+  })
+
+  it('has the rights of who stored it', async () => {
+    const b = await bench(['p1', 'p2'])
+    const rights: Rights = { scopes: ['author'] }
+    b.rights.set('p1', rights)
+    for (const id of ['p1', 'p2']) await b.send(id, 'open', {})
+    await b.runner.idle()
+    expect(b.calls.map((call) => [call.resource, call.rights])).toEqual([
+      ['p1', rights],
+      ['p2', undefined],
     ])
   })
 

@@ -321,8 +321,8 @@ describe('what is stored', () => {
     await before.crash()
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
-    const bind = async (resources: readonly string[]) => (resources.includes('other') ? held : undefined)
-    const after = ground.open({ bind })
+    const recalling = async (tasks: readonly string[]) => (tasks.includes('b') ? held : undefined)
+    const after = ground.open({ recalling })
     const [first, second] = [after.runner.resume([a]), after.runner.resume([b])]
     await first
     const firstKept = async (...times: readonly number[]) => {

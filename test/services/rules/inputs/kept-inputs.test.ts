@@ -36,7 +36,6 @@ async function kept(options: Partial<KeeperOptions> & { readonly store?: Store }
   const keeper = new InputKeeper({
     store,
     log,
-    partition: 0,
     limits,
     now: () => clock.now,
     logger: { warn: (text) => void warnings.push(text) },
@@ -121,16 +120,14 @@ describe('kept inputs', () => {
     expect(warnings).toEqual([expect.stringContaining(path)])
   })
 
-  it('delete contents that no manifest names when they are opened, and those of another partition stay', async () => {
+  it('delete contents that no manifest names when they are opened', async () => {
     const { store, add, keeper } = await kept()
     await add([reading('a', 1)])
     await keeper.round(true)
     await store.blobs.put('inputs/0/orphan', new Uint8Array([1]))
-    await store.blobs.put('inputs/1/other', new Uint8Array([1]))
     const { read } = await kept({ store })
     expect((await store.blobs.list({ prefix: 'inputs/' })).map(({ path }) => path)).toEqual([
       expect.not.stringContaining('orphan'),
-      'inputs/1/other',
     ])
     expect(await read()).toHaveLength(1)
   })
@@ -174,7 +171,7 @@ describe('kept inputs', () => {
     const { store, add, keeper } = await kept()
     await add([reading('a', 1)])
     await keeper.round(true)
-    await deleteKept(store, 0)
+    await deleteKept(store)
     expect(await store.blobs.list({ prefix: 'inputs/' })).toEqual([])
     expect(await store.collection(MARKS).get(KEPT_MARK_ID)).toBeUndefined()
   })

@@ -191,7 +191,6 @@ class Life {
     this.keeper = new InputKeeper({
       store,
       log: this.#log,
-      partition: 0,
       limits: { ...UNLIMITED, ageMs: 3 * DAY },
       now: () => this.#now,
       sizes: { entries: 16, restMs: DAY },

@@ -12,6 +12,7 @@ import {
   type Ports,
 } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
+import { Shadows } from '../../../../src/services/rules/durable/shadows.ts'
 import type {
   EndedRun,
   NodeControl,
@@ -33,6 +34,7 @@ export const KEPT_EVENTS = 100
 export class BareRunner implements TaskRunner {
   readonly events$ = new Subject<EngineEvent>()
   readonly ended$ = new Subject<EndedRun>()
+  readonly shadows = new Shadows()
   /** What was applied and resumed, as short lines */
   readonly told: string[] = []
   readonly #ports: Ports | undefined
@@ -104,6 +106,9 @@ export class BareRunner implements TaskRunner {
     resync: async (task) => this.#task(task).resync(),
     explain: (task, node) => this.#task(task).explain(node),
     deliveries: async () => [],
+    storedDeliveries: async () => [],
+    unstoredDeliveries: async () => [],
+    retry: async () => Promise.reject(new AppError('NOT_FOUND', 'no deliveries are kept')),
   }
 
   readonly intake: TaskRunner['intake'] = {

@@ -2,7 +2,7 @@
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Caller } from '../../../../../src/kernel/caller.ts'
 import { Feed } from '../../../../../src/kernel/feed.ts'
-import type { BrokerApi, BrokerMessage, Posted, StreamApi } from '../../../../../src/services/broker/contract.ts'
+import type { BrokerMessage, MqttBrokerApi, Posted, StreamApi } from '../../../../../src/services/broker/contract.ts'
 
 export interface TakenPost {
   readonly tenant: string
@@ -17,7 +17,7 @@ export class FakeBroker {
   /** Returns what a post waits for before it counts as durable */
   hold: (post: TakenPost) => Promise<void> | undefined = () => undefined
 
-  api({ tenant }: Caller): BrokerApi {
+  api({ tenant }: Caller): MqttBrokerApi {
     const post = async (taken: TakenPost): Promise<Posted> => {
       if (typeof taken.body !== 'object') {
         throw new AppError('VALIDATION', 'a message is an object', {
@@ -34,7 +34,14 @@ export class FakeBroker {
         command: (resource, body) => post({ tenant, channel: 'commands', resource, body }),
       },
       streams: this.#streams(tenant),
-    } as Partial<BrokerApi> as BrokerApi
+      retained: {
+        publish: (resource, channel, body) => post({ tenant, channel, resource, body }),
+        last: async () => undefined,
+        resources: () => [],
+        isRetained: () => false,
+        clear: async () => undefined,
+      },
+    } as Partial<MqttBrokerApi> as MqttBrokerApi
   }
 
   /** Publishes a message to readers. */

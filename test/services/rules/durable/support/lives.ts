@@ -16,6 +16,7 @@ import {
   type DurableRunner,
   openDurableRunner,
 } from '../../../../../src/services/rules/durable/durable-runner.ts'
+import { STATES } from '../../../../../src/services/rules/durable/records.ts'
 import type { EndedRun, IntakePost, RunnableTask } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
@@ -145,8 +146,8 @@ export interface LifeOptions {
   readonly generate?: Generate | undefined
   /** Receives log entries */
   readonly told?: (message: string, details: object) => void
-  /** Called before a task is bound to resources */
-  readonly bind?: (resources: readonly string[]) => Promise<void>
+  /** Called before stored states of tasks are read */
+  readonly recalling?: (tasks: readonly string[]) => Promise<void>
 }
 
 /** What survives on any medium. */
@@ -201,12 +202,11 @@ export class Life {
     this.#most = options.commits ?? Number.POSITIVE_INFINITY
     this.#outside = outside
     this.runner = openDurableRunner({
-      store: this.#mortal(storage.tenant(TENANT)),
+      store: this.#mortal(storage.tenant(TENANT), options.recalling),
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ...(options.log && { log: options.log }),
       ports: options.ports ?? {},
-      bind: async (resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
       ...(options.keepInputs && { keepInputs: options.keepInputs }),
       ...(options.generate && { generate: options.generate }),
@@ -296,13 +296,21 @@ export class Life {
     await this.storage.close()
   }
 
-  #mortal(store: Store): Store {
+  #mortal(store: Store, recalling?: LifeOptions['recalling']): Store {
     const die = <T>(): Promise<T> => {
       this.#isDead = true
       return Promise.reject(new AppError('CLOSED', 'the process is gone'))
     }
     return {
-      collection: (spec) => store.collection(spec),
+      collection: (spec) => {
+        const collection = store.collection(spec)
+        if (recalling === undefined || spec.name !== STATES.name) return collection
+        const getMany: typeof collection.getMany = async (ids) => {
+          await recalling(ids)
+          return collection.getMany(ids)
+        }
+        return { ...collection, getMany }
+      },
       log: (name) => {
         const log = store.log(name)
         const trim = (partition: number, upTo: number) => (this.#isDead ? die<void>() : log.trim(partition, upTo))

@@ -72,11 +72,11 @@ export function survives(newGround: () => AnyGround): void {
     const seen = names.map((name) => before.look(name))
     await before.crash()
     // the first one waits longest
-    const bind = async ([resource = '']: readonly string[]) => {
-      const turns = 10 * (names.length - names.indexOf(resource.slice('boiler '.length)))
+    const recalling = async ([name = '']: readonly string[]) => {
+      const turns = 10 * (names.length - names.indexOf(name))
       for (let turn = 0; turn < turns; turn++) await setImmediate()
     }
-    const after = await ground.open({ at: 0, bind })
+    const after = await ground.open({ at: 0, recalling })
     await Promise.all(tasks.map((task) => after.runner.resume([task])))
     await after.rest()
     expect(names.map((name) => after.look(name))).toEqual(seen)
