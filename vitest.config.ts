@@ -27,7 +27,7 @@ export const WIDE = [
   'test/faults/**/*.test.ts',
   'test/formats/velocity/apache/*.test.ts',
   'test/host/cluster/{cluster,takeover}.test.ts',
-  'test/host/{functions,mqtt-sessions,object-events,rollouts}-crash.test.ts',
+  'test/host/{functions,mqtt-sessions,object-events,rollouts,rehearsals}-crash.test.ts',
   'test/host/{functions-install,openapi-client,webscripts-wrong}.test.ts',
   'test/jobs/postgres.test.ts',
   'test/services/alarms/two-hosts.test.ts',

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Client } from '#client'
 import type { Rule, Template } from '#core'
+import { causeOf } from '#core/sentences'
 import { AppError, isPlainObject } from '#kernel'
 import type { Rehearsal, RehearsalRequest, RehearsedDifference } from '#services/rules/contract'
 import { connect, type ConnectFlags } from './functions/connect.ts'
@@ -119,9 +120,10 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
   const { status, error, coverage, counts, firings = [], alarms, comparison, sweep, truncated = false } = answer
   if (coverage === undefined || counts === undefined) return [`the rehearsal is ${status}${error ? `: ${error}` : ''}`]
   const { summary, messages, from, until, missingMetrics } = coverage
+  const newest = newestLines(coverage, zone)
   const lines = [
     `${summary}: ${counted(messages, 'message')} from ${formatTime(from, zone)} until ${formatTime(until, zone)}`,
-    ...missingMetrics.map((name) => `no resource has the metric ${visible(name)}`),
+    ...(newest.length > 0 ? newest : missingMetrics.map((name) => `no resource has the metric ${visible(name)}`)),
     '',
   ]
   const head = `${counted(counts.firings, 'firing')}, ${counted(alarms?.raised ?? 0, 'alarm')} raised, ${alarms?.cleared ?? 0} cleared`
@@ -137,14 +139,23 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
     const totals = `${of.equal} equal, ${of.added} added, ${of.removed} removed, ${of.moved} moved`
     return [...lines, ...tableLines(rows.map((row) => row.map(visible))), totals]
   }
-  const rows = firings.map(({ time, resource, node, source }) => [
-    formatTime(time, zone),
-    resource ?? '',
-    node,
-    `by ${source}`,
+  const rows = firings.map((firing) => [
+    formatTime(firing.time, zone),
+    firing.resource ?? '',
+    firing.node,
+    causeOf(firing),
   ])
   const more = truncated ? [`the whole result is at /api/rehearsals/${answer.id}`] : []
   return [...lines, ...tableLines(rows.map((row) => row.map(visible))), head, ...more]
+}
+
+/** Returns when the resources had data, if none has data in the range. */
+function newestLines({ items, resources }: NonNullable<Rehearsal['coverage']>, zone: Zone): readonly string[] {
+  const known = items.flatMap(({ resource, newest }) => (newest === undefined ? [] : [{ resource, newest }]))
+  const [latest] = known.toSorted((a, b) => b.newest - a.newest)
+  if (resources.withData > 0 || latest === undefined) return []
+  const name = visible(latest.resource ?? '')
+  return [`the newest data of ${name} is of ${formatTime(latest.newest, zone)}; set --from to an earlier time`]
 }
 
 function sweepTable(sweep: NonNullable<Rehearsal['sweep']>): readonly string[] {

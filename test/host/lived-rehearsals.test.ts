@@ -71,6 +71,18 @@ describe('a rehearsal of a task', () => {
     expect(firingsOf(answer)).toEqual(live)
   })
 
+  it('reads inputs of an earlier process before any other request', async () => {
+    const data = testFolder()
+    {
+      await using host = await wholeHost({ data })
+      await feed(host, Date.now() - 60_000)
+    }
+    await using host = await wholeHost({ data })
+    const { task: _task, ...rule } = RULE
+    const body = { rule, resources: ['boiler'], source: { from: '-1h' } }
+    expect(await rehearsed(host, body)).toMatchObject({ fidelity: 'inputs', coverage: { messages: 7 } })
+  })
+
   it('reads series once the inputs of a deleted resource are gone', async () => {
     await using host = await wholeHost()
     await host.done('PUT', '/api/resources/boiler', {})
@@ -119,7 +131,8 @@ describe('a rehearsal of a task', () => {
     const before = await state()
     const replay = (body: object) => rehearsed(host, body, `/api/tasks/${id}/replay`)
     const without = await replay({ at, remove: true })
-    expect(without).toMatchObject({ status: 'done', task: id, fidelity: 'inputs' })
+    const { keptSince } = await host.done<InputsPage>('GET', `/api/tasks/${id}/inputs`)
+    expect(without).toMatchObject({ status: 'done', task: id, fidelity: 'inputs', keptSince })
     expect(without.comparison?.removed.filter(({ node }) => node === 'alarm')).toMatchObject([{ time: hot?.time }])
     const cooler = await replay({ at, message: { temperature: 85 } })
     expect(cooler.comparison).toMatchObject({ added: [], removed: [{ node: 'alarm' }] })

@@ -83,10 +83,19 @@ it('shows sensors the stored data of that time', async () => {
   const body = { rule, resources: ['boiler-1'], source: { from: '-2h' }, calls: 'live' }
   expect(await rehearsed(body)).toMatchObject({
     status: 'done',
+    calls: { mode: 'live', notMade: {}, current: {} },
     effects: [
       { time: FROM + MINUTE, properties: { text: '2 2' } },
       { time: FROM + 4 * MINUTE, properties: { text: '3 3' } },
     ],
+  })
+})
+
+it('reports calls that return current data', async () => {
+  const sensors = [...RULE.sensors, { label: 'open', name: 'getLatestAlarm', resource: '$' }]
+  const body = { rule: { ...RULE, sensors }, resources: ['boiler-1'], source: { from: '-2h' }, calls: 'live' }
+  expect(await rehearsed(body)).toMatchObject({
+    calls: { mode: 'live', notMade: {}, current: { 'alarms.latest': 5 } },
   })
 })
 

@@ -210,6 +210,9 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
     const shown = separator === '\t' ? 'tabs' : `"${separator}"`
     return [`the cells are separated by ${shown}`, `add --delimiter ${separator === '\t' ? 'tab' : `"${separator}"`}`]
   }
+  if (header.some((name) => name.includes('\uFFFD'))) {
+    return ['the names of the columns are not UTF-8', 'add --encoding latin1, or save the file as UTF-8']
+  }
   const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
   const rename =
     near === undefined

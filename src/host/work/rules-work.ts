@@ -7,7 +7,7 @@ import type { Plug } from '#plug'
 import { generatorHere } from '#platform/generate'
 import { createBuiltins } from '#plugins'
 import type { InternalFunctions } from '#services/functions/contract'
-import { type DirectRuns, historyBehind, runsHere } from '#services/rules/runs'
+import { type DirectRuns, historyBehind, type RehearsedCalls, runsHere } from '#services/rules/runs'
 import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { functionPlug } from '../wiring/function-plugs.ts'
@@ -18,24 +18,25 @@ import type { WorkThreadData } from './work-messages.ts'
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
   const generate = generatorHere()
-  /** `notMade`: if given, calls of services are counted in it instead of made; `seen`: what plugs see of services */
-  const runs = async (
-    context: RulesContext,
-    ask: CallingThread,
-    notMade?: Map<string, number>,
-    seen: (services: PlugServices) => PlugServices = (services) => services,
-  ): Promise<DirectRuns> => {
+  /** `calls`: present in a rehearsal */
+  const runs = async (context: RulesContext, ask: CallingThread, calls?: RehearsedCalls): Promise<DirectRuns> => {
     const { now, functions, plugModules } = context
-    const behind = notMade === undefined ? ask : uncalled(ask, notMade)
-    const outbound = { transport: notMade === undefined ? transport : refusing(notMade) }
-    const builtins = createBuiltins({ interpreter, outbound, services: seen(servicesBehind(context, behind)) })
+    const behind =
+      calls === undefined ? ask : calls.areMade ? counted(ask, calls.current) : uncalled(ask, calls.notMade)
+    const outbound = { transport: calls === undefined ? transport : rehearsedTransport(transport, calls) }
+    const services = servicesBehind(context, behind)
+    const builtins = createBuiltins({
+      interpreter,
+      outbound,
+      services: calls === undefined ? services : past(services),
+    })
     const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(behind)))
     return runsHere({
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
       now: () => now,
       generate,
-      ...(notMade && { notMade }),
+      ...(calls && { calls }),
     })
   }
   return {
@@ -44,7 +45,8 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
       return new TextEncoder().encode(JSON.stringify(await (await runs(context, ask)).simulate(stored, input)))
     },
     rehearse: async ({ work, keepsInputs, ...context }, ask, signal) => {
-      const direct = await runs(context, ask, work.calls === 'live' ? undefined : new Map(), past)
+      const calls = { areMade: work.calls === 'live', notMade: new Map(), current: new Map() }
+      const direct = await runs(context, ask, calls)
       const history = historyBehind((method, args) => ask.later('history', method, args), keepsInputs)
       return direct.rehearse(work, history, signal)
     },
@@ -74,13 +76,46 @@ function uncalled(ask: CallingThread, notMade: Map<string, number>): CallingThre
   }
 }
 
-function refusing(notMade: Map<string, number>): ReturnType<typeof nodeTransport> {
-  const request = async (): Promise<never> => refuseCall('outbound.request', notMade)
-  return { resolve: request, send: request }
+/** Reads of the past, which `pastData` and queries answer as of the time of the input. */
+const OF_THE_PAST: ReadonlySet<string> = new Set(['data.latest', 'data.messages', 'data.series', 'queries.execute'])
+
+/** Counts calls that are answered with current data, whatever the time of the input. */
+function counted(ask: CallingThread, current: Map<string, number>): CallingThread {
+  return {
+    later: (port, method, args, signal) => {
+      const call = `${port}.${method}`
+      if (!OF_THE_PAST.has(call)) count(current, call)
+      return ask.later(port, method, args, signal)
+    },
+    atOnce: (port, method, args) => ask.atOnce(port, method, args),
+  }
+}
+
+function rehearsedTransport(
+  transport: ReturnType<typeof nodeTransport>,
+  { areMade, notMade, current }: RehearsedCalls,
+): ReturnType<typeof nodeTransport> {
+  if (!areMade) {
+    const request = async (): Promise<never> => refuseCall(OUTBOUND, notMade)
+    return { resolve: request, send: request }
+  }
+  return {
+    ...transport,
+    send: (...given) => {
+      count(current, OUTBOUND)
+      return transport.send(...given)
+    },
+  }
+}
+
+const OUTBOUND = 'outbound.request'
+
+function count(calls: Map<string, number>, call: string): void {
+  calls.set(call, (calls.get(call) ?? 0) + 1)
 }
 
 function refuseCall(call: string, notMade: Map<string, number>): never {
-  notMade.set(call, (notMade.get(call) ?? 0) + 1)
+  count(notMade, call)
   throw new AppError('PLUG_FAILED', `${call} is not called in a rehearsal; set "calls": "live" to call it`)
 }
 

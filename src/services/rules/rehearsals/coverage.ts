@@ -41,6 +41,10 @@ export class CoverageCount {
     this.#until = Math.max(this.#until ?? time, time)
   }
 
+  get isEmpty(): boolean {
+    return this.#messages === 0
+  }
+
   get item(): CoverageItem {
     const usual = this.#usual
     return {

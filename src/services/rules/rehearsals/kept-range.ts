@@ -117,7 +117,7 @@ class SampleTimes {
       const time = typeof timestamp === 'number' ? timestamp : readingTime(message, input.at)
       if (time < this.#from || time > this.#until) continue
       let byMetric = this.#times.get(resource)
-      if (byMetric === undefined) this.#times.set(resource, (byMetric = new Map()))
+      if (byMetric === undefined) this.#times.set(resource, (byMetric = new Map<string, DistinctTimes>()))
       for (const name in message) {
         const value = message[name]
         if (name === 'resource' || name === 'timestamp' || value === null || typeof value === 'object') continue

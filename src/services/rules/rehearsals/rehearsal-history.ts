@@ -5,6 +5,8 @@ import type { SampleColumns } from '#storage'
 
 export interface RehearsalHistory {
   metrics(resource: string): Promise<readonly string[]>
+  /** Returns the time of the newest sample, epoch ms; undefined without samples. */
+  newest(resource: string): Promise<number | undefined>
   /** Returns samples in order of time, both ends inclusive, at most `SAMPLES_AT_ONCE`. */
   samples(resource: string, metric: string, from: number, until: number): Promise<SampleColumns>
   /** Returns the number of samples by metric, both ends inclusive. */
@@ -23,6 +25,7 @@ export function historyAnswers(history: RehearsalHistory): { readonly answer: As
   let readers = 0
   const methods: Readonly<Record<string, ((...args: never) => unknown) | undefined>> = {
     metrics: (resource: string) => history.metrics(resource),
+    newest: (resource: string) => history.newest(resource),
     samples: (...range: Parameters<RehearsalHistory['samples']>) => history.samples(...range),
     counts: (...range: Parameters<RehearsalHistory['counts']>) => history.counts(...range),
     since: () => inputs?.since(),
@@ -70,6 +73,7 @@ export function historyBehind(ask: AskHistory, keepsInputs: boolean): RehearsalH
   }
   return {
     metrics: asking('metrics'),
+    newest: asking('newest'),
     samples: asking('samples'),
     counts: asking('counts'),
     ...(keepsInputs && { inputs }),

@@ -28,6 +28,8 @@ export interface RehearsalPlan {
   readonly sweep: readonly SweepCombination[] | undefined
   readonly task: string | undefined
   readonly showsEvents: boolean
+  /** of a replay, epoch ms */
+  readonly keptSince: number | undefined
 }
 
 interface ReadRule extends RehearsedRule {
@@ -112,6 +114,7 @@ export async function planRehearsal(
     sweep: combined?.sweep,
     task: request.task,
     showsEvents: events !== undefined,
+    keptSince: undefined,
   }
 }
 
@@ -146,7 +149,8 @@ export async function planReplay(rules: TenantRules, id: string, body: unknown):
     ...(await liveOf(rule, kept)),
     edit: { position, input: message && messageInstead(found, message) },
   }
-  return { work, sweep: undefined, task: id, showsEvents: false }
+  const keptSince = (await kept.inputs.since())?.at
+  return { work, sweep: undefined, task: id, showsEvents: false, keptSince }
 }
 
 async function inputAt({ inputs }: KeptPast, { task, bound = [] }: ReadRule, position: number): Promise<Editable> {

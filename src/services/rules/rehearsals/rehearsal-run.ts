@@ -59,8 +59,9 @@ export interface RehearsalPart {
   readonly differences: readonly TypedDifference[]
   readonly differenceCounts: DifferenceCounts | undefined
   readonly variants: readonly { readonly firings: number; readonly alarms: number }[]
-  /** number of service calls that were left out, by service and method */
+  /** number of service calls, by service and method: left out, and answered with current data */
   readonly notMade: Readonly<Record<string, number>>
+  readonly current: Readonly<Record<string, number>>
 }
 
 export type TypedDifference = RehearsedDifference & { readonly kind: 'added' | 'removed' | 'moved' }
@@ -71,9 +72,17 @@ export interface DifferenceCounts {
   readonly moved: number
 }
 
-/** What a run needs from its thread. `notMade` counts the calls that plugs left out. */
+/** Calls of services in a rehearsal, by service and method. */
+export interface RehearsedCalls {
+  readonly areMade: boolean
+  readonly notMade: Map<string, number>
+  /** made, and answered with data of now instead of the time of the input */
+  readonly current: Map<string, number>
+}
+
+/** What a run needs from its thread. */
 export interface RehearsalContext extends RunDependencies {
-  readonly notMade?: Map<string, number>
+  readonly calls?: RehearsedCalls
   readonly generate?: Generate | undefined
 }
 
@@ -174,7 +183,8 @@ class PartRun {
       differences: this.#differences.list,
       differenceCounts: this.#differenceCounts,
       variants: this.#variants.map(({ alarms }, i) => ({ firings: this.#fired[i] ?? 0, alarms: alarms.raised })),
-      notMade: Object.fromEntries(this.#context.notMade ?? []),
+      notMade: Object.fromEntries(this.#context.calls?.notMade ?? []),
+      current: Object.fromEntries(this.#context.calls?.current ?? []),
     }
   }
 
@@ -201,7 +211,8 @@ class PartRun {
       patience,
       ...(this.#context.generate && { generate: this.#context.generate }),
     })
-    this.#items.push(coverage.item)
+    const newest = coverage.isEmpty && resource !== undefined ? await this.#history.newest(resource) : undefined
+    this.#items.push({ ...coverage.item, ...(newest !== undefined && { newest }) })
     this.#messages += rehearsed.messages
     this.#late += rehearsed.late
     this.#nodes.add(rehearsed.nodes)

@@ -214,6 +214,9 @@ const CoverageItemSchema = Type.Object({
     }),
   ),
   metrics: Type.Record(Text, Type.Object({ count: Count })),
+  newest: Type.Optional(
+    Type.Number({ description: 'without messages: epoch ms of the newest stored sample of the resource, if any' }),
+  ),
 })
 export interface CoverageItem extends Decoded<typeof CoverageItemSchema> {}
 
@@ -295,6 +298,10 @@ const RehearsalAnswerSchema = Type.Object(
     calls: Type.Object({
       mode: Type.Enum(CALLS),
       notMade: Type.Record(Text, Count, { description: 'number by service and method' }),
+      current: Type.Record(Text, Count, {
+        description:
+          'number of calls that returned current data instead of data as of the input, by service and method',
+      }),
     }),
     events: Type.Optional(Type.Unsafe<readonly EngineEvent[]>(Type.Array(AnyObject))),
     comparison: Type.Optional(
@@ -308,6 +315,7 @@ const RehearsalAnswerSchema = Type.Object(
     sweep: Type.Optional(Type.Unsafe<readonly SweepOutcome[]>(Type.Array(SweepRowSchema))),
     truncated: Type.Boolean({ description: 'true: a list has more entries than are shown' }),
     next: Type.Optional(Type.String({ description: 'path of further events' })),
+    keptSince: Type.Optional(Type.Integer({ description: 'of a replay: epoch ms from which inputs are complete' })),
   },
   { title: 'RehearsalAnswer' },
 )

@@ -42,6 +42,7 @@ export class RehearsalSum {
   readonly #nodes = new NodeSum()
   readonly #variants: { firings: number; alarms: number }[]
   readonly #notMade = new Map<string, number>()
+  readonly #current = new Map<string, number>()
   readonly #alarms = { raised: 0, cleared: 0 }
   #counts: DifferenceCounts | undefined
   #fidelity: Fidelity
@@ -82,8 +83,11 @@ export class RehearsalSum {
       sum.firings += firings
       sum.alarms += alarms
     }
-    for (const [call, times] of Object.entries(part.notMade)) {
-      this.#notMade.set(call, (this.#notMade.get(call) ?? 0) + times)
+    for (const [sum, calls] of [
+      [this.#notMade, part.notMade],
+      [this.#current, part.current],
+    ] as const) {
+      for (const [call, times] of Object.entries(calls)) sum.set(call, (sum.get(call) ?? 0) + times)
     }
     const { differenceCounts: more } = part
     if (more === undefined) return
@@ -120,7 +124,11 @@ export class RehearsalSum {
       alarms: { ...this.#alarms },
       effects: this.#effects.list,
       nodes: this.#nodes.counts,
-      calls: { mode: calls, notMade: Object.fromEntries(this.#notMade) },
+      calls: {
+        mode: calls,
+        notMade: Object.fromEntries(this.#notMade),
+        current: Object.fromEntries(this.#current),
+      },
       ...(showsEvents && { events }),
       ...(this.#counts && { comparison: this.#comparison(this.#counts) }),
       ...(sweep && { sweep: sweep.map((one) => this.#row(one)) }),

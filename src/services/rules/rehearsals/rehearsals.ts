@@ -142,8 +142,11 @@ export class Rehearsals {
     try {
       await this.#work(plan.work, running, sum)
       cancel.signal.throwIfAborted()
-      const { sweep, showsEvents } = plan
-      const answer = sum.answer({ id: record.id, sweep, showsEvents })
+      const { sweep, showsEvents, keptSince } = plan
+      const answer = {
+        ...sum.answer({ id: record.id, sweep, showsEvents }),
+        ...(keptSince !== undefined && { keptSince }),
+      }
       const ended = this.#ended(record, sum.isEmpty ? 'empty' : 'done')
       await this.#documents.finish(ended, answer, sum.events)
       return shownWith(ended, answer)
@@ -212,6 +215,10 @@ export class Rehearsals {
     }
     return {
       metrics,
+      newest: async (resource) => {
+        const times = (await store.series.latest(resource)).map(({ time }) => time)
+        return times.length === 0 ? undefined : Math.max(...times)
+      },
       samples: (resource, metric, from, until) =>
         store.series.columns({ resources: [resource], metric, from, until, limit: SAMPLES_AT_ONCE }),
       counts: async (resource, from, until) => {

@@ -3,7 +3,8 @@ import { builtins } from '../../../../plugins/index.ts'
 import { type Message, type Rule, simulate } from '../../../../src/index.ts'
 import type { Rehearsal } from '../../../../src/services/rules/contract.ts'
 import { dryPlugs } from '../../../../src/services/rules/tools/dry-plugs.ts'
-import type { Sample } from '../../../../src/storage/series.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import type { Sample, Series } from '../../../../src/storage/series.ts'
 import { bench, type Bench, NOON } from '../support/bench-of-rules.ts'
 import { PLUGS } from '../support/rules.ts'
 
@@ -41,8 +42,34 @@ async function opened(readings: Readonly<Record<string, readonly number[]>>): Pr
 
 async function rehearsed(of: Bench, body: object): Promise<Rehearsal> {
   const { status, body: answer } = await of.ask('POST', '/api/rehearsals', body)
-  expect(status, JSON.stringify(answer)).toBe(200)
-  return answer as Rehearsal
+  expect([200, 202], JSON.stringify(answer)).toContain(status)
+  const { id } = answer as Rehearsal
+  await expect.poll(async () => (await of.api.rehearsals.get(id)).status, { timeout: 60_000 }).not.toBe('running')
+  return of.api.rehearsals.get(id)
+}
+
+/** Returns the object with another value of one member. */
+function instead<T extends object, K extends keyof T>(of: T, name: K, value: T[K]): T {
+  return new Proxy(of, {
+    get(target, key) {
+      const found: unknown = key === name ? value : Reflect.get(target, key, target)
+      return typeof found === 'function' && key !== name ? (found.bind(target) as unknown) : found
+    },
+  })
+}
+
+/** Opens a host whose series return columns in another way. */
+async function openedWith(
+  readings: readonly number[],
+  columnsOf: (series: Series) => Series['columns'],
+): Promise<Bench> {
+  const storage = openMemory()
+  const store = storage.tenant('acme')
+  const about = { resource: 'boiler-1', metric: 'temperature' }
+  await store.series.append({ samples: readings.map((value, i) => ({ ...about, time: FROM + i * MINUTE, value })) })
+  const changed = instead(store, 'series', instead(store.series, 'columns', columnsOf(store.series)))
+  on = await bench({ plugs: [...PLUGS, ...builtins], storage: instead(storage, 'tenant', () => changed) })
+  return on
 }
 
 function messages(values: readonly number[], resource = 'boiler-1'): readonly Message[] {
@@ -146,6 +173,7 @@ describe('POST /api/rehearsals', () => {
     const one = await rehearsed(bench, { rule: HOT, resources: ['boiler-1'], source: { from: '-2m' } })
     expect(one).toMatchObject({ status: 'empty', coverage: { summary: '0 of 1 resource had data' }, firings: [] })
     expect(one.coverage?.missingMetrics).toEqual(['temperature'])
+    expect(one.coverage?.items).toMatchObject([{ resource: 'boiler-1', newest: FROM }])
   })
 
   it('rehearses a task and lists its rehearsals', async () => {
@@ -331,6 +359,48 @@ it('names the plug version of a task that the host no longer has', async () => {
   expect(status).toBe(400)
   expect(JSON.stringify(body)).toContain('hysteresis')
 })
+
+it('ends with what it has read when the data is deleted meanwhile', async () => {
+  const readings = Array.from({ length: 50_000 }, (_, i) => i % 100)
+  const bench = await openedWith(readings, (series) => async (query) => {
+    const page = await series.columns(query)
+    await series.remove({ resource: 'boiler-1' })
+    return page
+  })
+  const answer = await rehearsed(bench, {
+    rule: HOT,
+    resources: ['boiler-1'],
+    source: { from: FROM, until: FROM + 50_000 * MINUTE },
+  })
+  expect(answer).toMatchObject({ status: 'done', coverage: { items: [{ resource: 'boiler-1' }] } })
+  expect(answer.coverage?.messages).toBe(20_000)
+})
+
+it('continues as a job that can be cancelled over a billion messages', async () => {
+  const from = NOON - 12 * 24 * HOUR
+  let [asked, longest] = [0, 0]
+  const bench = await openedWith([95], () => async ({ from: start = 0, limit = 0 }) => {
+    asked++
+    longest = Math.max(longest, limit)
+    const times = Float64Array.from({ length: limit }, (_, i) => start + i)
+    return { times, values: new Float64Array(limit).fill(95) }
+  })
+  const body = { rule: HOT, resources: ['boiler-1'], source: { from } }
+  const { status, body: queued } = await bench.ask('POST', '/api/rehearsals', body)
+  expect(status).toBe(202)
+  const { id } = queued as { id: string }
+  expect(await bench.api.rehearsals.get(id)).toMatchObject({
+    status: 'running',
+    progress: expect.toSatisfy(isPart) as unknown,
+  })
+  expect((await bench.ask('DELETE', `/api/rehearsals/${id}`)).status).toBe(204)
+  expect(await bench.api.rehearsals.get(id)).toMatchObject({ status: 'cancelled' })
+  const before = asked
+  await new Promise((resolve) => void setImmediate(resolve))
+  expect([asked - before, longest]).toEqual([0, 20_000])
+})
+
+const isPart = (progress: number): boolean => progress > 0 && progress < 1
 
 // Holds REHEARSE-3
 it('is interrupted when the service stops', async () => {

@@ -62,6 +62,7 @@ async function historyOf(samples: readonly Sample[], page: number): Promise<Rehe
     metrics: async (resource) => (await series.latest(resource)).map(({ metric }) => metric).toSorted(),
     samples: (resource, metric, from, until) =>
       series.columns({ resources: [resource], metric, from, until, limit: page }),
+    newest: async () => undefined,
     counts: async () => ({}),
   }
 }
