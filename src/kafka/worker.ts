@@ -107,6 +107,8 @@ const RULES_MS = 500
 const MAX_CHANGES = 1_000
 const RETRY_MS = 1_000
 const TICK_AGAIN_MS = 5_000
+/** rejected slices in a row, after which the connection counts as failed */
+const MAX_REJECTED = 100
 const TOPOLOGY_FORMAT = 1
 
 export class Worker {
@@ -121,6 +123,7 @@ export class Worker {
   #current: PartitionFold | undefined
   #rulesAt = Number.NEGATIVE_INFINITY
   #isOpen = false
+  #rejectedInRow = 0
   readonly counts = { records: 0, outputs: 0, slices: 0, rejected: 0, dead: 0, late: 0 }
 
   constructor(parts: WorkerParts) {
@@ -378,8 +381,11 @@ export class Worker {
       this.counts.rejected++
       logger?.warn(`a slice was rejected, and is read again: ${messageOf(error)}`)
       for (const partition of [...this.#owned.keys()]) await this.#drop(partition)
+      // the group may have forgotten this member without a sign: connecting again joins it
+      if (++this.#rejectedInRow >= MAX_REJECTED) throw error
       return
     }
+    this.#rejectedInRow = 0
     this.counts.slices++
     this.counts.outputs += slice.records.length
     for (const { topic } of slice.records) if (topic === 'dead' || topic === 'late') this.counts[topic]++
