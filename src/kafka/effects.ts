@@ -6,7 +6,7 @@ import { plain } from '#services/rules/deterministic'
 import { type ControlInput, type EffectRecord, HEADERS } from './contract.ts'
 import type { NewRecord, TransactionalLog } from './log.ts'
 
-export interface EffectParts {
+export interface EffectDependencies {
   readonly log: TransactionalLog
   readonly plugs: readonly Plug[]
   /** Resolves after so many ms. */
@@ -17,18 +17,18 @@ export interface EffectParts {
 const WAIT_MS = 200
 /** A call that takes longer has failed. */
 const CALL_MS = 30_000
-const MOST_AT_ONCE = 100
+const MAX_AT_ONCE = 100
 
 type Context = Parameters<Plug['execute']>[0]
 
 /** A call may be made again after a crash, with the same id; its answer is applied once. */
 export class EffectRunner {
-  readonly #parts: EffectParts
+  readonly #parts: EffectDependencies
   readonly #positions = new Map<number, number>()
   #generation = -1
   made = 0
 
-  constructor(parts: EffectParts) {
+  constructor(parts: EffectDependencies) {
     this.#parts = parts
   }
 
@@ -53,7 +53,7 @@ export class EffectRunner {
     const offsets = new Map<number, number>()
     const work: Promise<NewRecord | undefined>[] = []
     for (const { partition, records, next } of batches) {
-      const taken = records.slice(0, MOST_AT_ONCE - work.length)
+      const taken = records.slice(0, MAX_AT_ONCE - work.length)
       for (const { value } of taken) work.push(this.#answer(value ?? '', signal))
       const last = taken.at(-1)
       const end = taken.length === records.length ? next : last === undefined ? undefined : last.offset + 1

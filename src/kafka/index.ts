@@ -20,5 +20,5 @@ export {
 } from './contract.ts'
 export type { PublishedTask } from './publish-rules.ts'
 export { RunningWorker, type RunWorkerOptions } from './run-worker.ts'
-export { type PagesParts, workerPages } from './worker-pages.ts'
+export { type PagesOptions, workerPages } from './worker-pages.ts'
 export type { PartitionStatus, TaskStatus, WorkerView } from './worker.ts'

@@ -31,7 +31,7 @@ import type { LogRecord, NewRecord } from './log.ts'
 import { effectOf, type SeenCall } from './outside-calls.ts'
 import type { OutputTarget } from './output-services.ts'
 
-export interface FoldOptions {
+export interface PartitionOptions {
   readonly partition: number
   readonly engine: EngineSettings
   /** Returns the rule or template with that hash; undefined: unknown. */
@@ -39,10 +39,10 @@ export interface FoldOptions {
   /** Returns other partitions with tasks that observe the resource. */
   observers?(resource: string): Iterable<number>
   /** Notes which fold applies an input, since plugs are shared. */
-  entered(fold: PartitionFold): void
+  entered(fold: PartitionEngine): void
 }
 
-export interface FoldedTask {
+export interface KnownTask {
   readonly version: TaskVersion
   readonly resources: readonly string[]
   /** why the task could not begin */
@@ -64,17 +64,17 @@ export class UnknownSource extends AppError {
   }
 }
 
-export class PartitionFold implements OutputTarget {
+export class PartitionEngine implements OutputTarget {
   readonly partition: number
   /** running tasks, and tasks that could not begin */
-  readonly tasks = new Map<string, FoldedTask>()
+  readonly tasks = new Map<string, KnownTask>()
   outputs: NewRecord[] = []
   /** offset of the next record */
   position: number
   /** Outputs of earlier records are already produced. */
   committed: number
   records = 0
-  readonly #options: FoldOptions
+  readonly #options: PartitionOptions
   readonly #deterministic: DeterministicEngine
   readonly #arrivals: Arrival[]
   readonly #dirtyTasks = new Set<string>()
@@ -91,7 +91,7 @@ export class PartitionFold implements OutputTarget {
   #offset = 0
   #failure: string | undefined
 
-  private constructor(options: FoldOptions, start: Mark, arrivals: Arrival[], committed: number) {
+  private constructor(options: PartitionOptions, start: Mark, arrivals: Arrival[], committed: number) {
     this.partition = options.partition
     this.#options = options
     this.#arrivals = arrivals
@@ -118,10 +118,10 @@ export class PartitionFold implements OutputTarget {
    * version wrote a state. `fallback`: where an unused partition begins.
    */
   static open(
-    options: FoldOptions,
+    options: PartitionOptions,
     states: ReadonlyMap<string, string>,
     { committed, fallback }: { readonly committed: number | undefined; readonly fallback: number },
-  ): PartitionFold {
+  ): PartitionEngine {
     const { partition } = options
     const stored = states.get(MARK_KEY)
     const mark = stored === undefined ? undefined : readValue<Mark>(stored, partition, MARK_KEY)
@@ -135,7 +135,7 @@ export class PartitionFold implements OutputTarget {
       .filter(([id]) => id !== MARK_KEY)
       .map(([id, text]) => ({ id, state: readValue<StateValue>(text, partition, id) }))
       .sort((a, b) => a.state.offset - b.state.offset)
-    return new PartitionFold(options, start, arrivals, committed ?? start.offset)
+    return new PartitionEngine(options, start, arrivals, committed ?? start.offset)
   }
 
   get now(): number {

@@ -4,7 +4,7 @@ import { AppError } from '#kernel'
 import type { RunnableTask } from '#services/rules/deterministic'
 import type { RulesValues } from './contract.ts'
 import type { NewRecord } from './log.ts'
-import { hashOf, type RuleBook } from './rule-book.ts'
+import { hashOf, type PublishedRules } from './rule-book.ts'
 
 export interface PublishedTask {
   readonly id: string
@@ -20,7 +20,7 @@ export interface PublishedTask {
  */
 export function rulesToPublish(
   tasks: readonly PublishedTask[],
-  { from, now, book }: { readonly from: string; readonly now: number; readonly book: RuleBook },
+  { from, now, book }: { readonly from: string; readonly now: number; readonly book: PublishedRules },
 ): readonly NewRecord[] {
   const records: NewRecord[] = []
   const sources = new Set<string>()

@@ -7,7 +7,7 @@ import type { RunnableTask } from '#services/rules/deterministic'
 import type { Owner, RulesValues, TaskVersion, Topology } from './contract.ts'
 import type { LogRecord } from './log.ts'
 
-export interface BookedTask {
+export interface PlacedTask {
   readonly id: string
   readonly version: TaskVersion
   /** which publisher wrote it, such as a folder or a host */
@@ -18,27 +18,27 @@ export interface BookedTask {
   readonly error?: string
 }
 
-export interface BookOptions {
+export interface PublishedRulesOptions {
   readonly preparer: Preparer
   partitionOf(key: string): number
 }
 
-export class RuleBook {
-  readonly tasks = new Map<string, BookedTask>()
+export class PublishedRules {
+  readonly tasks = new Map<string, PlacedTask>()
   readonly owners = new Map<number, Owner>()
   topology: Topology | undefined
   /** offset in the topic of rules after the last applied record */
   position = 0
   /** grows with each change of a task */
   changes = 0
-  readonly #options: BookOptions
+  readonly #options: PublishedRulesOptions
   readonly #sources = new Map<string, RunnableTask['source']>()
   /** by resource of another partition: number of tasks in each partition */
   readonly #observers = new Map<string, Map<number, number>>()
   /** by hash: tasks that wait for their source */
   readonly #waiting = new Map<string, Set<string>>()
 
-  constructor(options: BookOptions) {
+  constructor(options: PublishedRulesOptions) {
     this.#options = options
   }
 
@@ -91,7 +91,7 @@ export class RuleBook {
   async #placed(
     id: string,
     { source: hash, settings }: TaskVersion,
-  ): Promise<Pick<BookedTask, 'resources' | 'partition' | 'error'>> {
+  ): Promise<Pick<PlacedTask, 'resources' | 'partition' | 'error'>> {
     const { preparer, partitionOf } = this.#options
     const source = this.#sources.get(hash)
     if (source === undefined) {
@@ -107,7 +107,7 @@ export class RuleBook {
     }
   }
 
-  #observe(task: BookedTask | undefined, by: 1 | -1): void {
+  #observe(task: PlacedTask | undefined, by: 1 | -1): void {
     if (task === undefined) return
     for (const resource of new Set(task.resources)) {
       if (this.#options.partitionOf(resource) === task.partition) continue

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http'
 import { AppError, messageOf } from '#kernel'
 import type { WorkerView } from './worker.ts'
 
-export interface PagesParts {
+export interface PagesOptions {
   /** the worker of the current connection; undefined: not connected */
-  readonly worker: () => Worker | undefined
+  readonly worker: () => WorkerView | undefined
   /** why the worker is not connected; undefined: it is */
   readonly trouble: () => string | undefined
   readonly fetch: typeof fetch
@@ -20,7 +20,7 @@ interface Answer {
 /** Marks a request that another worker passed on, which is not passed on again. */
 const PASSED = 'rx-passed'
 
-export function workerPages(parts: PagesParts): Server {
+export function workerPages(parts: PagesOptions): Server {
   return createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://worker')
     const isPassed = request.headers[PASSED] !== undefined
@@ -31,7 +31,7 @@ export function workerPages(parts: PagesParts): Server {
   })
 }
 
-async function answer(parts: PagesParts, url: URL, isPassed: boolean): Promise<Answer> {
+async function answer(parts: PagesOptions, url: URL, isPassed: boolean): Promise<Answer> {
   const worker = parts.worker()
   if (url.pathname === '/health') return health(parts)
   if (worker === undefined) throw new AppError('UNAVAILABLE', parts.trouble() ?? 'the worker is not connected yet')
@@ -41,7 +41,7 @@ async function answer(parts: PagesParts, url: URL, isPassed: boolean): Promise<A
   throw new AppError('NOT_FOUND', 'unknown path; use /health, /tasks, /explain?task=..&node=.. or /metrics')
 }
 
-function health({ worker, trouble }: PagesParts): Answer {
+function health({ worker, trouble }: PagesOptions): Answer {
   const partitions = worker()?.partitions() ?? []
   const problem = trouble() ?? partitions.find(({ blocked }) => blocked !== undefined)?.blocked
   const status = problem === undefined ? 'ok' : 'failing'
@@ -53,7 +53,7 @@ function tasks(worker: WorkerView) {
   return { tasks: worker.tasks(), invalid: worker.invalid(), owners }
 }
 
-async function explain(parts: PagesParts, worker: WorkerView, url: URL, isPassed: boolean): Promise<Answer> {
+async function explain(parts: PagesOptions, worker: WorkerView, url: URL, isPassed: boolean): Promise<Answer> {
   const [task, node] = [url.searchParams.get('task'), url.searchParams.get('node')]
   if (task === null || node === null)
     throw new AppError('VALIDATION', '`task` and `node` are required; use a form such as /explain?task=hot&node=alarm')

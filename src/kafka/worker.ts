@@ -15,10 +15,10 @@ import { HEADERS, MARK_KEY, type Mark, type Owner, type Topology, type WorkerOpt
 import type { Batch, NewRecord, Slice, TransactionalLog } from './log.ts'
 import { outputServices } from './output-services.ts'
 import { withOutsideCalls } from './outside-calls.ts'
-import { PartitionFold, UnknownSource } from './partition-fold.ts'
-import { RuleBook } from './rule-book.ts'
+import { PartitionEngine, UnknownSource } from './partition-fold.ts'
+import { PublishedRules } from './rule-book.ts'
 
-export interface WorkerParts {
+export interface WorkerDependencies {
   readonly log: TransactionalLog
   readonly options: WorkerOptions
   /** Creates the plugs over the services of the worker. */
@@ -77,7 +77,7 @@ interface Round {
 }
 
 interface Owned {
-  readonly fold: PartitionFold
+  readonly fold: PartitionEngine
   /** where the partition begins, until that is stored */
   first: Mark | undefined
   isAnnounced: boolean
@@ -85,7 +85,7 @@ interface Owned {
   roundAt: number
   roundRecords: number
   markOffset: number
-  /** `RuleBook.changes` at the last comparison with the tasks that run */
+  /** `PublishedRules.changes` at the last comparison with the tasks that run */
   compared: number
   readonly asked: Map<string, string>
   /** offset after the newest record; -1: not read yet */
@@ -112,31 +112,31 @@ const MAX_REJECTED = 100
 const TOPOLOGY_FORMAT = 1
 
 export class Worker {
-  readonly book: RuleBook
-  readonly #parts: WorkerParts
+  readonly book: PublishedRules
+  readonly #parts: WorkerDependencies
   readonly #settings: Required<Omit<WorkerOptions, 'name' | 'url'>>
   readonly #engine: EngineSettings
   readonly #owned = new Map<number, Owned>()
   /** partitions that could not be opened, and when to try again */
   readonly #blocked = new Map<number, { readonly reason: string; readonly until: number }>()
   #generation = -1
-  #current: PartitionFold | undefined
+  #current: PartitionEngine | undefined
   #rulesAt = Number.NEGATIVE_INFINITY
   #isOpen = false
   #rejectedInRow = 0
   readonly counts = { records: 0, outputs: 0, slices: 0, rejected: 0, dead: 0, late: 0 }
 
-  constructor(parts: WorkerParts) {
+  constructor(parts: WorkerDependencies) {
     this.#parts = parts
     const { name: _name, url: _url, ...options } = parts.options
     this.#settings = { ...WORKER_DEFAULTS, ...options }
-    const current = (): PartitionFold => this.#current as PartitionFold
+    const current = (): PartitionEngine => this.#current as PartitionEngine
     const plugs = withOutsideCalls(parts.plugs(outputServices(current)), (call) => this.#current?.called(call))
     const registry = createRegistry(plugs)
     const settings = { ...parts.engine, ...(parts.generate && { generate: parts.generate }), plugs: registry }
     const preparer = new Preparer(registry, parts.engine ?? {})
     this.#engine = { ...settings, preparer }
-    this.book = new RuleBook({ preparer, partitionOf: (key) => parts.log.partitionOf(key) })
+    this.book = new PublishedRules({ preparer, partitionOf: (key) => parts.log.partitionOf(key) })
   }
 
   /** Runs one slice; returns the number of applied records. Rejects when the connection fails. */
@@ -182,13 +182,13 @@ export class Worker {
   }
 
   /** Returns the tasks of the owned partitions. */
-  tasks(): readonly { readonly id: string; readonly partition: number; readonly fold: PartitionFold }[] {
+  tasks(): readonly { readonly id: string; readonly partition: number; readonly fold: PartitionEngine }[] {
     return [...this.#owned.values()].flatMap(({ fold }) =>
       [...fold.tasks.keys()].map((id) => ({ id, partition: fold.partition, fold })),
     )
   }
 
-  fold(task: string): PartitionFold | undefined {
+  fold(task: string): PartitionEngine | undefined {
     for (const { fold } of this.#owned.values()) if (fold.tasks.has(task)) return fold
     return undefined
   }
@@ -277,7 +277,7 @@ export class Worker {
     const committed = await log.committed(partition)
     const states = await log.states(partition)
     const earliest = await log.earliest(partition)
-    const fold = PartitionFold.open(
+    const fold = PartitionEngine.open(
       {
         partition,
         engine: this.#engine,
@@ -475,7 +475,7 @@ export class Worker {
   }
 }
 
-function statusOf(id: string, { tasks, engine, partition }: PartitionFold): TaskStatus {
+function statusOf(id: string, { tasks, engine, partition }: PartitionEngine): TaskStatus {
   const { error, resources = [] } = tasks.get(id) ?? {}
   const status = error === undefined ? (engine.tasks.get(id)?.status ?? 'stopped') : 'failed'
   return { id, partition, status, resources, ...(error !== undefined && { error }) }

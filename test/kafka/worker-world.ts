@@ -6,9 +6,9 @@ import { Preparer } from '../../src/core/spi.ts'
 import type { LogRecord, NewRecord } from '../../src/kafka/log.ts'
 import { outputServices } from '../../src/kafka/output-services.ts'
 import { withOutsideCalls } from '../../src/kafka/outside-calls.ts'
-import { PartitionFold } from '../../src/kafka/partition-fold.ts'
+import { PartitionEngine } from '../../src/kafka/partition-fold.ts'
 import { rulesToPublish } from '../../src/kafka/publish-rules.ts'
-import { RuleBook } from '../../src/kafka/rule-book.ts'
+import { PublishedRules } from '../../src/kafka/rule-book.ts'
 import { Worker } from '../../src/kafka/worker.ts'
 import type { MemoryBroker, MemoryLog } from './memory-broker.ts'
 
@@ -53,12 +53,12 @@ export async function publish(broker: MemoryBroker, tasks: readonly PlantTask[],
 }
 
 function plain(broker: MemoryBroker) {
-  let current: PartitionFold | undefined
-  const services = outputServices(() => current as PartitionFold)
+  let current: PartitionEngine | undefined
+  const services = outputServices(() => current as PartitionEngine)
   const plugs = createRegistry(withOutsideCalls(plugsOver(services), (call) => current?.called(call)))
   const preparer = new Preparer(plugs, {})
-  const book = new RuleBook({ preparer, partitionOf: (key) => broker.partitionOf(key) })
-  const entered = (fold: PartitionFold): void => void (current = fold)
+  const book = new PublishedRules({ preparer, partitionOf: (key) => broker.partitionOf(key) })
+  const entered = (fold: PartitionEngine): void => void (current = fold)
   return { book, engine: { plugs, preparer }, entered }
 }
 
@@ -74,7 +74,7 @@ export async function plainFold(broker: MemoryBroker): Promise<Folded> {
   const outputs: NewRecord[] = []
   const states = new Map<string, string>()
   for (let partition = 0; partition < broker.partitions; partition++) {
-    const fold = PartitionFold.open({ partition, engine, source: (hash) => book.source(hash), entered }, new Map(), {
+    const fold = PartitionEngine.open({ partition, engine, source: (hash) => book.source(hash), entered }, new Map(), {
       committed: undefined,
       fallback: 0,
     })

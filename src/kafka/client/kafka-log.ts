@@ -328,7 +328,7 @@ export class KafkaLog implements TransactionalLog {
   async #requireOwnName(): Promise<void> {
     const { name, pause, sessionMs = SESSION_MS } = this.#options
     for (let waited = 0; ; waited += NAME_MS) {
-      const names = await this.#memberNames().catch(() => [])
+      const names: readonly string[] = await this.#memberNames().catch(() => [])
       if (!names.includes(name)) return
       if (waited > 2 * sessionMs)
         throw new AppError(
