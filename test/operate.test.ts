@@ -9,7 +9,7 @@ import { root } from './support/repository.ts'
 
 const folder = join(root, 'fixtures', 'operate')
 const text = (name: string): string => readFileSync(join(folder, name), 'utf8')
-const yaml = <T>(name: string): T => parse(text(name)) as T
+const yaml = (name: string): unknown => parse(text(name))
 
 /** Names of all metrics of a host, and the labels of each with their values. */
 const metrics = new Map(
@@ -27,9 +27,9 @@ interface AlertRule {
   readonly expr: string
   readonly annotations: { readonly summary: string; readonly description: string }
 }
-const alerts = yaml<{ groups: readonly { rules: readonly AlertRule[] }[] }>('prometheus/alerts.yaml').groups.flatMap(
-  ({ rules }) => rules,
-)
+const alerts = (
+  yaml('prometheus/alerts.yaml') as { groups: readonly { rules: readonly AlertRule[] }[] }
+).groups.flatMap(({ rules }) => rules)
 const dashboard = JSON.parse(text('grafana/dashboard.json')) as {
   panels: readonly { title: string; targets: readonly { expr: string }[] }[]
 }
@@ -60,9 +60,9 @@ describe('alerts and dashboard', () => {
 
   it('have a summary and the next step, and tests that name existing alerts', () => {
     for (const { annotations } of alerts) expect([annotations.summary, annotations.description]).not.toContain('')
-    const { tests } = yaml<{ tests: readonly { alert_rule_test: readonly { alertname: string }[] }[] }>(
-      'prometheus/alerts.test.yaml',
-    )
+    const { tests } = yaml('prometheus/alerts.test.yaml') as {
+      tests: readonly { alert_rule_test: readonly { alertname: string }[] }[]
+    }
     const named = tests.flatMap((one) => one.alert_rule_test.map(({ alertname }) => alertname))
     for (const name of named) expect(alerts.map(({ alert }) => alert)).toContain(name)
   })
@@ -84,9 +84,9 @@ describe('deployment files', () => {
   )
 
   it('mount files that exist, and run without rights on a read-only root', () => {
-    const { services } = yaml<{
+    const { services } = yaml('compose.yaml') as {
       services: Record<string, { volumes?: readonly string[]; read_only?: boolean; cap_drop?: readonly string[] }>
-    }>('compose.yaml')
+    }
     const mounted = Object.values(services).flatMap(({ volumes = [] }) => volumes)
     for (const [path = ''] of mounted.map((one) => one.split(':'))) {
       if (path.startsWith('./')) expect(existsSync(join(folder, path)), path).toBe(true)
@@ -106,7 +106,7 @@ describe('deployment files', () => {
       },
     })
     expect(text('Dockerfile')).toMatch(/^USER node$/m)
-    const rules = yaml<{ rule_files: readonly string[] }>('prometheus/prometheus.yaml').rule_files
+    const rules = (yaml('prometheus/prometheus.yaml') as { rule_files: readonly string[] }).rule_files
     for (const file of rules) expect(existsSync(join(folder, 'prometheus', file))).toBe(true)
   })
 

@@ -29,7 +29,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     connectors,
     rollouts,
     console,
-  kafka,
+    kafka,
     takeover,
     hostCreate,
     hostList,

@@ -27,6 +27,7 @@ parentPort?.on('message', (count: number) => {
       await once(answer.resume(), 'end')
       if ((answer.statusCode ?? 500) >= 300) throw new Error(`${method} ${url} was answered ${answer.statusCode}`)
     }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- because this is a thread, not a window
     parentPort?.postMessage('sent')
   })()
 })

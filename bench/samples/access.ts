@@ -80,6 +80,7 @@ async function requests(given: Given, method: string, path: string): Promise<Acc
   const workerData: ClientOrder = { url: `${host.url}${path}`, method, authorization: `Basic ${btoa('k:s')}` }
   const client = new Worker(new URL('access-client.ts', import.meta.url), { workerData })
   const send = async (count: number): Promise<void> => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- because this is a thread, not a window
     client.postMessage(count)
     await once(client, 'message')
   }

@@ -134,6 +134,6 @@ export class EffectRunner {
       log: { debug: () => undefined, info: () => undefined, warn: note, error: note },
       signal,
     }
-    return context as unknown as Context
+    return context
   }
 }

@@ -274,7 +274,8 @@ export class PartitionEngine implements OutputTarget {
     try {
       this.#deterministic.apply({ k: 'data', at, m: message, ...causation }, record.offset)
     } catch (error) {
-      return void this.#reject(record, messageOf(error))
+      this.#reject(record, messageOf(error))
+      return
     }
     if (stamp && this.engine.counts.late > before)
       this.emit({ topic: 'late', key: key as string, value, ...(headers && { headers }) })
@@ -423,6 +424,7 @@ export class PartitionEngine implements OutputTarget {
   }
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- because the caller states what the topic contains
 function readValue<T extends { readonly format: number }>(text: string, partition: number, key: string): T {
   const value = JSON.parse(text) as T
   if (value.format === STATE_FORMAT) return value
@@ -450,7 +452,7 @@ function readMessage(key: string | undefined, value: string | null): Message | r
 
 function readOne(key: string, value: unknown): Message {
   if (!isPlainObject(value)) throw new Error('the value is not an object; write a form such as {"temperature": 21.5}')
-  const message = value as Record<string, unknown>
+  const message = value
   if (message['resource'] === undefined) message['resource'] = key
   else if (message['resource'] !== key)
     throw new Error(

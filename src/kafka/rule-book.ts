@@ -68,7 +68,7 @@ export class PublishedRules {
   async #source(hash: string, source: PlainObject | undefined): Promise<void> {
     // sources are never replaced: states may refer to old ones
     if (source === undefined || this.#sources.has(hash)) return
-    this.#sources.set(hash, source as unknown as RunnableTask['source'])
+    this.#sources.set(hash, source)
     const waiting = this.#waiting.get(hash)
     this.#waiting.delete(hash)
     for (const id of waiting ?? []) {

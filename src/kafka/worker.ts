@@ -214,7 +214,7 @@ export class Worker {
   }
 
   async close(): Promise<void> {
-    for (const partition of [...this.#owned.keys()]) await this.#drop(partition)
+    for (const partition of this.#owned.keys()) await this.#drop(partition)
   }
 
   async #open(): Promise<void> {
@@ -246,7 +246,7 @@ export class Worker {
     const { generation, partitions } = log.assignment
     if (generation !== this.#generation) {
       this.#blocked.clear()
-      for (const [partition, { fold }] of [...this.#owned]) {
+      for (const [partition, { fold }] of this.#owned) {
         const isKept = partitions.includes(partition) && (await log.committed(partition)) === fold.committed
         if (!isKept) await this.#drop(partition)
       }
@@ -380,7 +380,7 @@ export class Worker {
     } catch (error) {
       this.counts.rejected++
       logger?.warn(`a slice was rejected, and is read again: ${messageOf(error)}`)
-      for (const partition of [...this.#owned.keys()]) await this.#drop(partition)
+      for (const partition of this.#owned.keys()) await this.#drop(partition)
       // the group may have forgotten this member without a sign: connecting again joins it
       if (++this.#rejectedInRow >= MAX_REJECTED) throw error
       return

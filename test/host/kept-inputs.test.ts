@@ -88,7 +88,7 @@ describe('the state of a task', () => {
     const replayed = await Promise.all(
       answers.map(({ at }) => host.done<TaskStateView>('GET', `${path}/state?at=${at}`)),
     )
-    const [{ at: firstAt = 0 } = {}] = answers
+    const [{ at: firstAt } = { at: 0 }] = answers
     expect(await why(host, `${path}/explain?node=act&at=${firstAt}`)).toMatch(/act has not fired/)
     expect(await why(host, `${path}/explain?node=hot&at=${firstAt}`)).toMatch(/^hot is (?:Below|Above)/)
     expect(await why(host, `${path}/explain?node=act`)).toMatch(/^act fired/)

@@ -210,7 +210,7 @@ describe('a roll-out', () => {
       const answer = await host.ask('POST', path, body)
       expect(answer.status).toBe(400)
       const details = answer.body['details'] as readonly { path: string }[]
-      expect(details.map((one) => one.path).toSorted()).toEqual(places.toSorted())
+      expect(new Set(details.map((one) => one.path))).toEqual(new Set(places))
     }
     expect((await host.ask('POST', path, { version: 9, mode: 'all' })).status).toBe(404)
     expect((await host.ask('GET', `${path}/none`)).status).toBe(404)

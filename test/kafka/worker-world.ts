@@ -99,7 +99,7 @@ interface Output extends Pick<NewRecord, 'topic'> {
 }
 
 function outputText({ topic, key, value, headers }: Output): string {
-  return JSON.stringify([topic, key, value, Object.entries(headers ?? {}).toSorted()])
+  return JSON.stringify([topic, key, value, Object.entries(headers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))])
 }
 
 /** Runs all workers until nothing is left to do; then lets them read what they wrote last, at the same time. */

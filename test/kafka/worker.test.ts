@@ -117,7 +117,7 @@ describe('a worker', () => {
     const [effect] = values(broker, 'effects') as { t: string; e: number; x: number; c: number }[]
     expect(effect).toMatchObject({ effect: 'call/1/2/0', plug: 'callURL:1.0.0', properties: { method: 'POST' } })
     // another owner goes on with the open call, and does not make it again
-    workers[0]?.log.close()
+    await workers[0]?.log.close()
     workers = [startWorker(broker, 'b')]
     await settle(broker, workers)
     expect(values(broker, 'effects')).toHaveLength(1)
@@ -171,7 +171,7 @@ describe('a worker', () => {
     const workers = [startWorker(broker, 'a')]
     await settle(broker, workers)
     expect(workers[0]?.worker.partitions()).toMatchObject([
-      { position: 0, blocked: expect.stringContaining('unknown') },
+      { position: 0, blocked: expect.stringContaining('unknown') as string },
     ])
     const from = 'tests'
     broker.append([
@@ -202,9 +202,11 @@ describe('a worker', () => {
     await settle(broker, workers)
     broker.deleteBefore(0, 15)
     const next = startWorker(broker, 'b', { checkpointRecords: 1_000 })
-    workers[0]?.log.close()
+    await workers[0]?.log.close()
     await settle(broker, [next])
-    expect(next.worker.partitions()).toMatchObject([{ blocked: expect.stringMatching(/begins at 15.*retention/) }])
+    expect(next.worker.partitions()).toMatchObject([
+      { blocked: expect.stringMatching(/begins at 15.*retention/) as string },
+    ])
   })
 
   it('rejects states of a newer version', async () => {
@@ -212,7 +214,9 @@ describe('a worker', () => {
     broker.append([{ topic: 'state', partition: 0, key: '#mark', value: '{"format":7,"offset":0,"time":0}' }])
     const worker = startWorker(broker, 'a')
     await settle(broker, [worker])
-    expect(worker.worker.partitions()).toMatchObject([{ blocked: expect.stringContaining('update this worker') }])
+    expect(worker.worker.partitions()).toMatchObject([
+      { blocked: expect.stringContaining('update this worker') as string },
+    ])
   })
 
   it('rejects tasks that another deployment publishes', async () => {

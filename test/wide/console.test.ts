@@ -428,7 +428,9 @@ describe.skipIf(noBrowser)('the shell', () => {
       for (const path of ['editor?template=large', `tasks/${ID}`]) {
         await withScreen(path, async (page) => {
           // by text: the accessible names of 2,000 nodes take a while
-          await page.locator('svg').getByText('level_1996', { exact: true }).first().waitFor({ state: 'attached' })
+          const last = page.locator('svg').getByText('level_1996', { exact: true }).first()
+          await last.waitFor({ state: 'attached' })
+          expect(await last.textContent()).toBe('level_1996')
         })
       }
     } finally {

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Rollout, RolloutPreview } from '#services/rules/contract'
 import { useLoad } from '../loading.ts'
-import { CopyCurl } from '../parts/copy.tsx'
+import { CopyRequest } from '../parts/copy.tsx'
 import { Answer, Empty, Heads, Panel, Problem, Scroll, Time, Waiting } from '../parts/layout.tsx'
 import { done } from '../parts/undo.tsx'
 import { to, withQuery } from '../router.ts'
@@ -22,7 +22,7 @@ export function OneRollout({ template, id }: { readonly template: string; readon
   return (
     <>
       <Answer title={rolloutAnswer(data)} more={more}>
-        <CopyCurl method="GET" path={`/api/templates/${encodeURIComponent(template)}/rollouts/${id}`} />
+        <CopyRequest method="GET" path={`/api/templates/${encodeURIComponent(template)}/rollouts/${id}`} done={done} />
         <a class="button" href={withQuery(to('rollouts'), { template })}>
           All roll-outs
         </a>
@@ -135,7 +135,7 @@ function Ends({ rollout, ended }: { readonly rollout: Rollout; ended(): void }) 
   return (
     <Panel
       title="What to do"
-      aside={<CopyCurl method="POST" path={`${path}/${mayPromote ? 'promote' : 'rollback'}`} />}
+      aside={<CopyRequest method="POST" path={`${path}/${mayPromote ? 'promote' : 'rollback'}`} done={done} />}
     >
       <div class="pad stack">
         <div class="row">

@@ -1,8 +1,9 @@
 /** Roll-outs: versions of templates beside the live ones, how they differ and why, promotion and the way back. */
 import { useState } from 'preact/hooks'
 import { useLoad } from '../loading.ts'
-import { CopyCurl } from '../parts/copy.tsx'
+import { CopyRequest } from '../parts/copy.tsx'
 import { Age, Answer, Empty, Heads, Panel, Problem, Scroll, Waiting } from '../parts/layout.tsx'
+import { done } from '../parts/undo.tsx'
 import { query, setQuery, to, withQuery } from '../router.ts'
 import { api, may } from '../session.ts'
 import { messageOf } from '../words/errors.ts'
@@ -68,7 +69,7 @@ function OfTemplate({ template, names }: { readonly template: string; readonly n
   return (
     <>
       <Answer title={title} more="A shadow runs on the same readings as the live version, and calls nothing.">
-        <CopyCurl method="GET" path={path} />
+        <CopyRequest method="GET" path={path} done={done} />
       </Answer>
       <Problem text={error} retry={reload} />
       <div class="stack">

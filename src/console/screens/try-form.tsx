@@ -66,7 +66,7 @@ export function TryForm({ trial, name }: { readonly trial: Trial; readonly name:
                 Run
               </button>
               {problem === undefined && (
-                <CopyRequest method="POST" path={data.path} body={JSON.parse(text)} done={done} />
+                <CopyRequest method="POST" path={data.path} body={JSON.parse(text) as unknown} done={done} />
               )}
             </div>
           </>

@@ -112,33 +112,30 @@ describe('a batch operation on alarms', () => {
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([400, details])
   })
 
-  it.each(['delete', 'update'])(
-    '(%s) resumes after a stop, and reports every alarm',
-    async (action) => {
-      const storage = openMemory()
-      const first = await bench({ storage })
-      for (let i = 0; i < 450; i++) await first.api.raise(alarmOf({ source: { id: `r${i}` } }), { history: 'newest' })
-      const { id } = await first.api.batches.queue({
-        entity: 'alarm',
-        action,
-        query: { type: 'HEAT' },
-        actionParameters: { status: 'CLEARED' },
-      })
-      // one slice is done, but its part is not
-      await new Promise((resolve) => setImmediate(resolve))
-      await first.close()
-      const left = await storage.tenant('acme').collection(BATCHES).get(id)
-      expect(left?.value.finishedTime).toBeUndefined()
+  it.each(['delete', 'update'])('(%s) resumes after a stop, and reports every alarm', async (action) => {
+    const storage = openMemory()
+    const first = await bench({ storage })
+    for (let i = 0; i < 450; i++) await first.api.raise(alarmOf({ source: { id: `r${i}` } }), { history: 'newest' })
+    const { id } = await first.api.batches.queue({
+      entity: 'alarm',
+      action,
+      query: { type: 'HEAT' },
+      actionParameters: { status: 'CLEARED' },
+    })
+    // one slice is done, but its part is not
+    await new Promise((resolve) => setImmediate(resolve))
+    await first.close()
+    const left = await storage.tenant('acme').collection(BATCHES).get(id)
+    expect(left?.value.finishedTime).toBeUndefined()
 
-      const second = await bench({ storage, ids: 'b' })
-      await second.service.idle()
-      const status = (await second.api.batches.get(id)) as Status
-      expect(Object.keys(status.results?.success ?? {})).toHaveLength(450)
-      expect(status.results?.failure).toEqual({})
-      expect((await second.api.list({ status: 'ACTIVE' })).total).toBe(0)
-      await second.close()
-    },
-  )
+    const second = await bench({ storage, ids: 'b' })
+    await second.service.idle()
+    const status = (await second.api.batches.get(id)) as Status
+    expect(Object.keys(status.results?.success ?? {})).toHaveLength(450)
+    expect(status.results?.failure).toEqual({})
+    expect((await second.api.list({ status: 'ACTIVE' })).total).toBe(0)
+    await second.close()
+  })
 
   it('is deleted after a week', async () => {
     await raiseOn('a')

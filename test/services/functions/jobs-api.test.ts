@@ -36,20 +36,23 @@ async function toldAfter(ended: number, { children, ms }: { children: boolean; m
 }
 
 describe('the events of a job with children', () => {
-  it.each([0, 1, 2])('report all starts and ends, in order, to a reader who joins after %i of 3 ended', async (ended) => {
-    for (const ms of [0, 40]) {
-      const told = await toldAfter(ended, { children: true, ms })
-      expect([told[0], told.at(-1)]).toEqual(['ack', 'close'])
-      expect(told.filter((one) => / active$| completed$/.test(one))).toEqual([
-        'build active',
-        'build completed',
-        'deploy active',
-        'deploy completed',
-        'verify active',
-        'verify completed',
-      ])
-    }
-  })
+  it.each([0, 1, 2])(
+    'report all starts and ends, in order, to a reader who joins after %i of 3 ended',
+    async (ended) => {
+      for (const ms of [0, 40]) {
+        const told = await toldAfter(ended, { children: true, ms })
+        expect([told[0], told.at(-1)]).toEqual(['ack', 'close'])
+        expect(told.filter((one) => / active$| completed$/.test(one))).toEqual([
+          'build active',
+          'build completed',
+          'deploy active',
+          'deploy completed',
+          'verify active',
+          'verify completed',
+        ])
+      }
+    },
+  )
 
   it('are only its own by default, and nothing once it has ended', async () => {
     expect(await toldAfter(2, { children: false, ms: 1 })).toEqual(['ack', 'verify completed', 'close'])

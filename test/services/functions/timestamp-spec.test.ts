@@ -26,6 +26,9 @@ it.each([
   expect(timestampOf(text, NOW)).toBe(instant)
 })
 
-it.each(['', 'P', 'PT', '5x', '2026-02-30', '2026-01-31T25:00Z', 'tomorrow', '-5d', '1.5h'])('%j is rejected', (text) => {
-  expect(timestampOf(text, NOW)).toBeUndefined()
-})
+it.each(['', 'P', 'PT', '5x', '2026-02-30', '2026-01-31T25:00Z', 'tomorrow', '-5d', '1.5h'])(
+  '%j is rejected',
+  (text) => {
+    expect(timestampOf(text, NOW)).toBeUndefined()
+  },
+)

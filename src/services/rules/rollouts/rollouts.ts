@@ -345,7 +345,7 @@ export class Rollouts {
       if (isOpen(value)) continue
       const mine = [{ field: 'rollout', op: 'eq', value: id }] as const
       for (const spec of [ROLLOUT_TASKS, DIVERGENCES] as const) {
-        const collection = store.collection<never>(spec as never)
+        const collection = store.collection<never>(spec)
         for await (const one of walk(collection, mine)) await collection.delete(one.id)
       }
       await this.#records.delete(id)

@@ -379,8 +379,7 @@ describe('an expression', () => {
           expect((error as Error).message).toMatch(/is (?:NaN|-?Infinity), so the result is unknown/)
           return
         }
-        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because JavaScript itself
-        // is the reference here
+        // oxlint-disable-next-line no-new-func, no-implied-eval, typescript/no-unsafe-call -- because JavaScript is the reference
         expect(value).toEqual(new Function(`return ${text}`)())
       }),
       runs(500),

@@ -56,9 +56,12 @@ async function ask(method: Method, url: string, prefer?: string): Promise<readon
 describe('a parameter that the route does not read', () => {
   const unknown = 'the query: /untl <- is not a parameter of this request (write one of from, id)'
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is rejected for %s, before anything is done', async (method) => {
-    expect(await ask(method, '/named?from=1&untl=2d')).toEqual([400, unknown, undefined])
-  })
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+    'is rejected for %s, before anything is done',
+    async (method) => {
+      expect(await ask(method, '/named?from=1&untl=2d')).toEqual([400, unknown, undefined])
+    },
+  )
 
   it('is named in a warning for a read', async () => {
     const warning = '299 - "untl is not a parameter of this request and was ignored"'
@@ -82,9 +85,12 @@ describe('a parameter that the route does not read', () => {
     },
   )
 
-  it.each(['handling=lenient', 'nothandling=strict', 'handling=stricter'])('is accepted with Prefer: %s', async (prefer) => {
-    expect((await ask('GET', '/named?untl=2d', prefer))[0]).toBe(200)
-  })
+  it.each(['handling=lenient', 'nothandling=strict', 'handling=stricter'])(
+    'is accepted with Prefer: %s',
+    async (prefer) => {
+      expect((await ask('GET', '/named?untl=2d', prefer))[0]).toBe(200)
+    },
+  )
 
   it('is any parameter, where a route has none', async () => {
     expect((await ask('POST', '/none?toString=1'))[1]).toBe(
