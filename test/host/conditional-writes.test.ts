@@ -156,7 +156,7 @@ describe('a write with a condition', () => {
 const PUBLIC = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1|auth\/v1\/session)(?:\/|$)/
 /** Routes that evaluate `If-Match` and `If-None-Match`. */
 const READ =
-  /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^POST \/api\/templates\/one\/versions\/one\/publish$|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
+  /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^POST \/api\/templates\/one\/versions\/one\/publish$|^POST \/api\/tasks\/one\/versions\/one\/restore$|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
 
 describe('a condition that a route does not support', () => {
   it('is rejected by name by every route that writes', async () => {

@@ -190,6 +190,7 @@ describe('a roll-out', () => {
     expect(await versions(host, ids)).toEqual(moved)
   })
 
+  // Holds ROLLOUT-1
   it('reports a share without tasks, and rejects a second roll-out and contradictory requests', async () => {
     await using host = await wholeHost()
     await withTasks(host, 1)

@@ -108,6 +108,7 @@ const HEAVY: readonly Row[] = [
   ['POST /api/tasks/simulate', '/api/tasks/simulate', { rule: GRAPH, resource: 'boiler' }, 'unread simulate', 200],
   ['POST /api/rehearsals', '/api/rehearsals', REHEARSAL, 'counted rehearse', 200],
   ['POST /api/templates', '/api/templates', { name: 'new', ...GRAPH }, 'check', 201],
+  ['POST /api/rules/check', '/api/rules/check', { rule: GRAPH }, 'check', 200],
   ['PUT /api/templates/one', '/api/templates/long', { name: 'long', ...GRAPH }, 'check', 200],
   ['POST /api/templates/run', '/api/templates/run', { graph: GRAPH, ...ON_BOILER }, 'unread run', 200],
   ['POST /api/templates/one/run', '/api/templates/long/run', ON_BOILER, 'run', 200],
@@ -142,6 +143,10 @@ const LIGHT: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^(?:POST|PUT|PATCH) \/api\/tasks\/one\/(?:command|nodes)\//, 'hands an input to a task that runs'],
   [/^POST \/(?:api\/tasklogs|api\/data|messages|resources\/one(?:\/events|\/commands)?)$/, 'the data plane'],
   [/^POST \/(?:api\/)?batch$/, 'a job'],
+  [/^POST \/api\/tasks\/one\/versions\/one\/restore$/, 'as PUT of the task'],
+  [/^POST \/api\/tasks\/one\/deliveries\/one\/retry$/, 'one call of a plug, as by the task'],
+  [/^POST \/api\/templates\/one\/rollouts(?:\/one\/(?:promote|rollback))?$/, 'a plan that is carried out afterwards'],
+  [/^POST \/mcp$/, 'each tool as the route of its service'],
   [/^POST \/auth\/v1\//, 'one record of a key or a session'],
   [/^POST \/api\/tasks\/one\/replay$/, 'a rehearsal, in a thread'],
   [

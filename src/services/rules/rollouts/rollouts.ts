@@ -3,7 +3,8 @@
  *
  * ROLLOUT-1 a template has at most one open roll-out
  * ROLLOUT-2 a roll-out that a stop or a crash interrupts continues at the next start
- * ROLLOUT-3 a task that is moved runs with the rights of the author of the version
+ *
+ * A task that is moved runs with the rights of the author of the version, as after `command/reload`.
  */
 import { AppError, isAway, isRefusal, KeyedMutex, messageOf, retryOnConflict } from '#kernel'
 import { machineTimers } from '#platform'

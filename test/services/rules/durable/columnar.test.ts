@@ -94,7 +94,7 @@ describe('a task of a host', () => {
       'say failed: unlucky',
       'level fired say',
       'level went from unknown to High',
-      'level gave High',
+      'level returned High',
       'data of boiler: resource, level',
       'say returned no state',
       'twelve',
