@@ -24,6 +24,11 @@ const odd = (isOdd: (operation: Operation) => boolean): readonly string[] =>
   host.operations.filter(isOdd).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
 
 describe('every operation of the API', () => {
+  it('has an id of its own', () => {
+    const ids = host.operations.map(({ operationId }) => operationId)
+    expect(odd(({ operationId }) => ids.indexOf(operationId) !== ids.lastIndexOf(operationId))).toEqual([])
+  })
+
   it('describes each parameter', () => {
     const bare = ({ parameters = [] }: Operation) => parameters.filter(({ description }) => !description)
     expect(odd((operation) => bare(operation).length > 0)).toEqual([])

@@ -116,6 +116,7 @@ export const INSPECTION_ROUTES = [
     path: '/api/deliveries',
     scope: 'read',
     summary: 'Calls of the actuators of all tasks, newest first',
+    operation: { operationId: 'getAllDeliveries' },
     query: { ...DELIVERIES_QUERY, after: Type.Optional(Type.String({ description: '`next` of the page before' })) },
     answers: { 200: AllDeliveriesSchema },
     handler: ({ api, query }) => api.inspection.allDeliveries(pageOf(query)),
