@@ -49,7 +49,7 @@ export function plainError(error: unknown): Error {
   const { apiId } = error as { readonly apiId?: string }
   const text = messageOf(error)
   // the client goes on after the broker rejected a token, and only learns that it is not logged in
-  if (text.includes(NOT_LOGGED_IN)) {
+  if (apiId === NOT_LOGGED_IN || text.includes(NOT_LOGGED_IN)) {
     const meaning = `the broker rejected the token of the login, which may have expired (${NOT_LOGGED_IN})`
     return new Error(meaning, { cause: error })
   }
