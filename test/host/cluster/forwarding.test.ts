@@ -57,5 +57,7 @@ it.each([
     asking.on('response', (response) => resolve(text(response))).on('error', reject)
     asking.end(sent)
   })
-  expect(JSON.parse(answer)).toEqual(method === 'GET' ? { at: second.url } : { at: second.url, body: JSON.parse(sent) as unknown })
+  expect(JSON.parse(answer)).toEqual(
+    method === 'GET' ? { at: second.url } : { at: second.url, body: JSON.parse(sent) as unknown },
+  )
 })
