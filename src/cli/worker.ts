@@ -25,7 +25,7 @@ export const define: DefineCommand = (command, start) => {
     .option('--partitions <count>', 'partitions of topics that are created', '32')
     .option('--replicas <count>', 'copies of each partition of topics that are created; -1: as the brokers say', '-1')
     .option('--no-create-topics', 'fail if a topic is missing, instead of creating it')
-    .option('--no-effects', 'leave outside calls, such as those of callURL, to other workers')
+    .option('--no-effects', 'leave outside calls, such as callURL, to other workers')
     .option('--tls', 'connect with TLS, and verify the brokers')
     .option('--tls-ca <file>', 'certificates of the authorities to trust, PEM')
     .option('--tls-cert <file>', 'certificate of this client, PEM')

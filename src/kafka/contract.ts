@@ -34,7 +34,7 @@ export const TOPICS = {
 
 /** Partitioned by another key than the input, or compacted; the other topics have as many partitions as `in`. */
 export const SINGLE: ReadonlySet<TopicRole> = new Set(['rules'])
-export const COMPACTED: ReadonlySet<TopicRole> = new Set(['rules', 'state'])
+export const COMPACTED_TOPICS: ReadonlySet<TopicRole> = new Set(['rules', 'state'])
 
 export const DEFAULT_PREFIX = 'rx.'
 

@@ -16,7 +16,7 @@ export interface OutputTarget {
 }
 
 /** Plugs that only use these services, so that their calls end within the slice. */
-export const INSIDE: ReadonlySet<string> = new Set([
+export const PLUGS_WITH_OUTPUTS: ReadonlySet<string> = new Set([
   'createAlarm',
   'clearAlarm',
   'updateAlarm',

@@ -3,7 +3,7 @@ import type { Plug } from '#core'
 import type { Execution } from '#core/spi'
 import { isPlainObject } from '#kernel'
 import type { EffectRecord } from './contract.ts'
-import { INSIDE } from './output-services.ts'
+import { PLUGS_WITH_OUTPUTS } from './output-services.ts'
 
 /** What a plug saw when the engine called it; the execution follows when the engine reports the open call. */
 export type SeenCall = Omit<EffectRecord, 'partition' | 't' | 'e' | 'x' | 'c'>
@@ -17,7 +17,7 @@ export function withOutsideCalls(plugs: readonly Plug[], called: (call: SeenCall
 
 /** Whether calls end at an unknown time. A plug that is declared async may do anything. */
 export function isOutside({ name, execute }: Plug): boolean {
-  return execute.constructor.name === 'AsyncFunction' && !INSIDE.has(name)
+  return execute.constructor.name === 'AsyncFunction' && !PLUGS_WITH_OUTPUTS.has(name)
 }
 
 export function effectOf(call: SeenCall, task: string, epoch: number, { id: x, calls: c }: Execution) {

@@ -1,6 +1,7 @@
 /** Tests backups of a data folder under a working host: what they contain, how they restore, and what is rejected. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { wholeHost, type WholeHost } from '../host/whole-host.ts'
 import { testFolder } from '../support/test-folder.ts'
@@ -246,6 +247,19 @@ describe('what cannot be backed up or restored', () => {
     )
     writeFileSync(join(target, 'backup.json'), JSON.stringify({ format: 2 }))
     expect((await cli(['backup', target, '--list'])).stderr).toContain('has format 2, this program uses format 1')
+  })
+
+  it('has series that lack more than the log contains', async () => {
+    const { data, target } = await smallBackup()
+    const state = new DatabaseSync(join(data, 'state.db'))
+    state.exec('UPDATE partitions SET first = 1000000')
+    state.close()
+    const outcome = await cli(['backup', target, '--data', data])
+    expect([outcome.code, outcome.stderr]).toEqual([
+      1,
+      expect.stringContaining('series.db is older than the log in state.db'),
+    ])
+    expect((await cli(['backup', target, '--list', '--json'])).stdout.match(/"name"/g)).toHaveLength(1)
   })
 
   // Holds BACKUP-1

@@ -1,7 +1,7 @@
 /** The overview in words. */
 import { capital, countText, listText } from './numbers.ts'
 
-/** Returns one sentence about what needs attention. `calls`: those of actuators that failed for good. */
+/** Returns one sentence about what needs attention. `calls`: calls of actuators that failed for good. */
 export function overviewAnswer(alarms: number, tasks: number, calls: number): string {
   const parts = [
     ...(alarms > 0 ? [`${countText(alarms, 'alarm')} ${alarms === 1 ? 'needs' : 'need'} action`] : []),

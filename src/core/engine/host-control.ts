@@ -7,7 +7,7 @@ import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 export interface TaskOrigin {
   readonly source: Rule | Template
   readonly settings: TaskSettings
-  /** compiles the rule with other plugs than those of the engine */
+  /** compiles the rule with these plugs instead of the engine's */
   readonly preparer?: Preparer | undefined
 }
 

@@ -1,7 +1,7 @@
 /** Creates the topics of an engine that are missing, and waits until brokers know them. */
 import { Admin } from '@platformatic/kafka'
 import { clientOptions, plainError, plainly } from '#services/connectors/kafka'
-import { COMPACTED, SINGLE, TOPICS, type TopicRole } from '../contract.ts'
+import { COMPACTED_TOPICS, SINGLE, TOPICS, type TopicRole } from '../contract.ts'
 
 export interface NewTopics {
   readonly connection: Parameters<typeof clientOptions>[0]
@@ -39,7 +39,7 @@ export async function createTopics({
       const topic = prefix + suffix
       if (existing.has(topic)) continue
       const configs = [
-        { name: 'cleanup.policy', value: COMPACTED.has(role) ? 'compact' : 'delete' },
+        { name: 'cleanup.policy', value: COMPACTED_TOPICS.has(role) ? 'compact' : 'delete' },
         // arrival is when the broker appended a record, in the order of offsets
         ...(role === 'in' ? [{ name: 'message.timestamp.type', value: 'LogAppendTime' }] : []),
       ]

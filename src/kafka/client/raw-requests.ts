@@ -82,7 +82,7 @@ export async function stableOffsets(
   return found
 }
 
-export interface Committing {
+export interface OffsetCommit {
   readonly transactionalId: string
   readonly groupId: string
   readonly producerId: bigint
@@ -95,7 +95,7 @@ export interface Committing {
 export function commitInTransaction(
   client: Client,
   coordinator: Place,
-  { transactionalId, groupId, producerId, producerEpoch, generation, memberId }: Committing,
+  { transactionalId, groupId, producerId, producerEpoch, generation, memberId }: OffsetCommit,
   topic: string,
   offsets: ReadonlyMap<number, number>,
 ): Promise<unknown> {

@@ -85,7 +85,7 @@ export async function writeBeats(
 /** Attributes that the host carries out */
 const CODE = ['commands', 'templates']
 
-/** Returns the rights with which commands run and tasks are made after a change: those of who stored them. */
+/** Returns the rights of the author of a change, with which its commands run and its tasks are created. */
 export function rightsOfCode(
   before: { readonly own: Attributes; readonly rights?: Rights } | undefined,
   after: Attributes,

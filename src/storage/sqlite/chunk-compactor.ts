@@ -53,7 +53,7 @@ export class ChunkCompactor {
   append(added: Iterable<readonly [series: number, columns: Columns]>): void {
     const small: (readonly [series: number, columns: Columns])[] = []
     for (const [series, columns] of added) {
-      // reads of each chunk cost more than those of its few samples
+      // reading a chunk costs more than reading its few samples
       const weight = Math.max(columns.times.length, this.#few >> 5)
       if (this.#written.add(series, weight) >= this.#few) this.#pack(series, columns)
       else for (const piece of piecesOf(columns, this.#size)) small.push([series, piece])

@@ -8,7 +8,7 @@ import { requireForm } from './file-form.ts'
 import { SERIES_FORM } from './series-form.ts'
 import { STATE_FORM } from './state-form.ts'
 
-/** Number of attempts to find both files at one position; an attempt fails only if the log is trimmed in between. */
+/** Number of attempts to find a log that contains what series lack; it is trimmed only after series contain it. */
 const ATTEMPTS = 20
 /** Pages of 4 KiB per step; between steps, other work of this process runs. */
 const PAGES = 1_000
@@ -90,8 +90,15 @@ function pinBoth(state: DatabaseSync, series: DatabaseSync): readonly Position[]
     )
     const firstOf = new Map(logs.map(([key, first]) => [key, first]))
     const isGapless = applied.every(([key, position]) => position >= (firstOf.get(key) ?? 1) - 1)
-    if (isGapless || attempt === ATTEMPTS) {
+    if (isGapless) {
       return logs.map(([, , tenant, log, last]) => ({ tenant, log, last }))
+    }
+    if (attempt === ATTEMPTS) {
+      throw new AppError(
+        'STORE',
+        'series.db is older than the log in state.db, for example since a restored file was mixed with a newer one; ' +
+          'start the host once, which reports and accepts the gap, and then back it up',
+      )
     }
     state.exec('ROLLBACK')
     series.exec('ROLLBACK')

@@ -48,7 +48,7 @@ export function plainError(error: unknown): Error {
   if (cause instanceof Error) return plainError(cause)
   const { apiId } = error as { readonly apiId?: string }
   const text = messageOf(error)
-  // the client goes on after the broker rejected a token, and only learns that it is not logged in
+  // the client ignores the rejection of a token, and fails with its next request
   if (apiId === NOT_LOGGED_IN || text.includes(NOT_LOGGED_IN)) {
     const meaning = `the broker rejected the token of the login, which may have expired (${NOT_LOGGED_IN})`
     return new Error(meaning, { cause: error })

@@ -1,5 +1,5 @@
 /**
- * Compares the firings of a task with those of its shadow while both run.
+ * Compares the firings of a task and of its shadow while both run.
  *
  * DIVERGENCE-1 counts are stored together with the states of both tasks, so that a replay after a crash repeats exactly
  *   the firings that are not counted yet

@@ -1,7 +1,7 @@
 /**
  * Watches pairs of a live task and its shadow, which runs another version on the same inputs without effects.
  *
- * SHADOW-1 a shadow is a task of the same engine: its inputs are those of the log, and a restart continues it
+ * SHADOW-1 a shadow is a task of the same engine: it receives its inputs from the log, and a restart continues it
  * SHADOW-2 a shadow changes nothing outside: its effects are answered `simulated`
  */
 import type { Subscription } from 'rxjs'

@@ -49,7 +49,7 @@ const RequestSchema = refined(
           'shadow: runs beside the live version without effects; canary: moves the tasks of a share of resources; all: moves all tasks',
       }),
       resources: Type.Optional(
-        Type.Array(id, { minItems: 1, maxItems: MAX_RESOURCES, description: 'default: those of all tasks' }),
+        Type.Array(id, { minItems: 1, maxItems: MAX_RESOURCES, description: 'default: the resources of all tasks' }),
       ),
       percent: Type.Optional(
         Type.Number({
@@ -150,7 +150,7 @@ export const RolloutSchema = Type.Object(
         ),
       },
       {
-        description: `firings of the new version against those of the former one, as in a rehearsal; the newest of each task, at most ${MAX_DIFFERENCES}`,
+        description: `differences between the firings of the two versions, as in a rehearsal; the newest of each task, at most ${MAX_DIFFERENCES}`,
       },
     ),
   },

@@ -11,7 +11,7 @@ export interface Published extends Pick<ReadTemplate, 'warned'> {
 }
 
 /**
- * A draft takes the rights of who publishes it; a version that was published before keeps those of its author. Throws
+ * A draft takes the publisher's rights; a version that was published before keeps its author's. Throws
  * `NOT_FOUND`, `VALIDATION`, and with `isDraft` `WRONG_STATUS` for a version that is not a draft.
  */
 export function publishVersion(
