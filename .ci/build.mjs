@@ -26,6 +26,7 @@ const ENTRIES = {
   client: 'src/client.ts',
   testing: 'src/testing/index.ts',
   bench: 'src/bench/index.ts',
+  rules: 'src/rules/index.ts',
   host: 'src/host/index.ts',
   kafka: 'src/kafka/index.ts',
   cli: 'src/cli/main.ts',

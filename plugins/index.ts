@@ -1,5 +1,7 @@
 /** Lists the built-in plugs, each in its own folder. */
 import { type Interpreter, type Plug, type PlugServices, Sandbox } from '#plug'
+import { aggregate } from './aggregate/plug.ts'
+import { acknowledgeAlarmPlugs } from './acknowledge-alarm/plug.ts'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
@@ -10,6 +12,7 @@ import { changedBy } from './changed-by/plug.ts'
 import { clearAlarmPlugs } from './clear-alarm/plug.ts'
 import { createComposite } from './composite/plug.ts'
 import { createCondition } from './condition/plug.ts'
+import { commentAlarmPlugs } from './comment-alarm/plug.ts'
 import { createAlarmPlugs } from './create-alarm/plug.ts'
 import { datetime, getWeekDay, isDate, isHour, isMonth, isWeekday, isWeekend } from './calendar/plug.ts'
 import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
@@ -31,6 +34,10 @@ import { getMetricValuePlug } from './get-metric-value/plug.ts'
 import { getObjectPlug } from './get-object/plug.ts'
 import { hasDataSincePlug } from './has-data-since/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
+import { counter } from './counter/plug.ts'
+import { debounce } from './debounce/plug.ts'
+import { measure } from './measure/plug.ts'
+import { stateMachine } from './state-machine/plug.ts'
 import { holdsFor } from './holds-for/plug.ts'
 import { hysteresis } from './hysteresis/plug.ts'
 import { inRange } from './in-range/plug.ts'
@@ -56,19 +63,27 @@ import { taskOutput } from './task-output/plug.ts'
 import { template } from './template/plug.ts'
 import { throttle } from './throttle/plug.ts'
 import { createTransformer } from './transformer/plug.ts'
+import { severityTable } from './severity-table/plug.ts'
+import { shelveAlarmPlugs } from './shelve-alarm/plug.ts'
 import { updateAlarmPlugs } from './update-alarm/plug.ts'
 import { updateMetadataPlugs } from './update-metadata/plug.ts'
 import { windowStats } from './window-stats/plug.ts'
 
-const simple: readonly Plug[] = [
+const simple = [
   stream,
   streamingDataSensor,
   streamingRangeSensor,
   inRange,
   hysteresis,
+  severityTable,
   changedBy,
   windowStats,
+  aggregate,
+  measure,
   holdsFor,
+  debounce,
+  counter,
+  stateMachine,
   noDataFor,
   delaySensor,
   throttle,
@@ -99,7 +114,7 @@ const simple: readonly Plug[] = [
   taskOutput,
   alarmEventSensor,
   objectEvent,
-]
+] as const
 
 export interface BuiltinOptions {
   /** returns ms, such as `() => performance.now()`, and limits scripts to a second. Default: limits only steps */
@@ -116,21 +131,12 @@ export interface BuiltinOptions {
 
 /** Builds the built-in plugs for a host. They share one interpreter for code. */
 export function createBuiltins(options: BuiltinOptions = {}): readonly Plug[] {
-  return listed(equipped(options))
+  const { services = {}, calling } = options
+  const asking: readonly Plug[] = askingPlugs(services)
+  return listed(equipped(options), calling ? asking.map(calling) : asking)
 }
 
-interface Equipped {
-  readonly condition: Plug
-  readonly functionSensor: Plug
-  readonly transformer: Plug
-  readonly composite: Plug
-  readonly callURL: Plug
-  readonly callURLActuator: Plug
-  readonly script: Plug
-  readonly asking: readonly Plug[]
-}
-
-function equipped({ clock, interpreter, outbound, services = {}, calling }: BuiltinOptions): Equipped {
+function equipped({ clock, interpreter, outbound }: BuiltinOptions) {
   const sandbox = new Sandbox(clock, interpreter)
   const [condition, functionSensor, transformer] = [
     createCondition(sandbox),
@@ -145,15 +151,22 @@ function equipped({ clock, interpreter, outbound, services = {}, calling }: Buil
     callURL: createCallUrl(outbound),
     callURLActuator: createCallUrlActuator(outbound),
     script: createScript(sandbox),
-    asking: calling ? askingPlugs(services).map(calling) : askingPlugs(services),
   }
 }
 
-function askingPlugs({ alarms, data, resources, queries, webscripts, objects, models }: PlugServices): readonly Plug[] {
+function codePlugs(plugs: ReturnType<typeof equipped>) {
+  const { condition, functionSensor, transformer, composite, callURL, callURLActuator, script } = plugs
+  return [condition, functionSensor, transformer, composite, callURL, callURLActuator, script] as const
+}
+
+function askingPlugs({ alarms, data, resources, queries, webscripts, objects, models }: PlugServices) {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
     ...updateAlarmPlugs(alarms),
+    ...acknowledgeAlarmPlugs(alarms),
+    ...shelveAlarmPlugs(alarms),
+    ...commentAlarmPlugs(alarms),
     getLatestAlarmPlug(alarms),
     getAlarmsByFilterPlug(alarms),
     getMetricValuePlug(data),
@@ -174,21 +187,11 @@ function askingPlugs({ alarms, data, resources, queries, webscripts, objects, mo
     classifyPlug(models, data),
     getObjectPlug(objects),
     ...putObjectPlugs(objects),
-  ]
+  ] as const
 }
 
-function listed({
-  condition,
-  functionSensor,
-  transformer,
-  composite,
-  callURL,
-  callURLActuator,
-  script,
-  asking,
-}: Equipped): readonly Plug[] {
-  const builtIns = [condition, functionSensor, transformer, composite, callURL, callURLActuator, script, ...asking]
-  return Object.freeze([...simple, ...builtIns.map(sharingDeclaration)])
+function listed(ofCode: ReturnType<typeof equipped>, asking: readonly Plug[]): readonly Plug[] {
+  return Object.freeze([...simple, ...[...codePlugs(ofCode), ...asking].map(sharingDeclaration)])
 }
 
 /** by kind, name and version: the first instances */
@@ -212,7 +215,11 @@ const unequipped = equipped({})
  * All built-in plugs without a host: offline, scripts bounded by steps. `createEngine({ plugs: [...builtins, myPlug]
  * })`
  */
-export const builtins: readonly Plug[] = listed(unequipped)
+export const builtins: readonly Plug[] = listed(unequipped, askingPlugs({}))
+
+/** Any built-in plug, with the types of its declaration; for `reflexarc/rules`. */
+export type Builtin =
+  (typeof simple)[number] | ReturnType<typeof codePlugs>[number] | ReturnType<typeof askingPlugs>[number]
 
 export type { CallUrlOptions } from './call-url/plug.ts'
 export const { condition, functionSensor, transformer, composite, callURL, callURLActuator, script } = unequipped
@@ -223,6 +230,7 @@ export {
   alwaysONWithOFF,
   bitflip,
   changedBy,
+  counter,
   createCallUrl,
   createCallUrlActuator,
   createComposite,
@@ -231,6 +239,7 @@ export {
   createScript,
   createTransformer,
   datetime,
+  debounce,
   debugDialog,
   debugDialogActuator,
   delaySensor,
@@ -239,6 +248,7 @@ export {
   helloWorld,
   holdsFor,
   hysteresis,
+  severityTable,
   inRange,
   invokeCount,
   isBetweenTwoDates,
@@ -252,10 +262,12 @@ export {
   iterate,
   json,
   log,
+  measure,
   noDataFor,
   objectEvent,
   objectInsideGeofence,
   pick,
+  stateMachine,
   stream,
   streamingDataSensor,
   streamingRangeSensor,
@@ -263,4 +275,5 @@ export {
   template,
   throttle,
   windowStats,
+  aggregate,
 }

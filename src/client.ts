@@ -9,13 +9,19 @@ import { auditClient } from '#services/audit/client'
 import type { AuditApi } from '#services/audit/contract'
 import { brokerClient } from '#services/broker/client'
 import type { BrokerApi } from '#services/broker/contract'
+import { calendarsClient } from '#services/calendars/client'
+import type { CalendarsApi } from '#services/calendars/contract'
 import { connectorsClient } from '#services/connectors/client'
 import type { ConnectorsApi } from '#services/connectors/contract'
 import { converterClient } from '#services/converter/client'
 import type { ConverterApi } from '#services/converter/contract'
 import { functionsClient, type FunctionsClient } from '#services/functions/client'
+import { maintenanceClient } from '#services/maintenance/client'
+import type { MaintenanceApi } from '#services/maintenance/contract'
 import { modelsClient } from '#services/models/client'
 import type { ModelsApi } from '#services/models/contract'
+import { notificationClient } from '#services/notification/client'
+import type { NotificationApi } from '#services/notification/contract'
 import {
   objectsClient,
   type ObjectsClient,
@@ -26,6 +32,8 @@ import { queriesClient } from '#services/queries/client'
 import type { QueriesApi } from '#services/queries/contract'
 import { resourcesClient } from '#services/resources/client'
 import type { ResourcesApi } from '#services/resources/contract'
+import { retentionClient } from '#services/retention/client'
+import type { RetentionApi } from '#services/retention/contract'
 import { rulesClient, type RulesClient } from '#services/rules/client'
 import type { RulesApi } from '#services/rules/contract'
 import { vaultClient } from '#services/vault/client'
@@ -52,6 +60,7 @@ export interface Client {
   readonly resources: ResourcesApi
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi
+  readonly calendars: CalendarsApi
   readonly converter: ConverterApi
   readonly connectors: ConnectorsApi
   readonly queries: QueriesApi
@@ -60,8 +69,11 @@ export interface Client {
   readonly models: ModelsApi
   readonly objects: ObjectsClient
   readonly subscriptions: SubscriptionsClient
+  readonly maintenance: MaintenanceApi
+  readonly notification: NotificationApi
   readonly vault: VaultApi
   readonly audit: AuditApi
+  readonly retention: RetentionApi
 }
 
 /**
@@ -80,6 +92,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     resources: resourcesClient(http),
     alarms: alarmsClient(http),
     broker: brokerClient(http),
+    calendars: calendarsClient(http),
     converter: converterClient(http),
     connectors: connectorsClient(http),
     queries: queriesClient(http),
@@ -88,8 +101,11 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     models: modelsClient(http),
     objects: objectsClient(http, fetch),
     subscriptions: subscriptionsClient(http),
+    maintenance: maintenanceClient(http),
+    notification: notificationClient(http),
     vault: vaultClient(http),
     audit: auditClient(http),
+    retention: retentionClient(http),
   }
 }
 

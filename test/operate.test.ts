@@ -50,7 +50,7 @@ describe('alerts and dashboard', () => {
     for (const [, name = '', selector = ''] of expr.matchAll(/\b(reflexarc_[a-z_]+)\{([^}]*)\}/g)) {
       const known = metrics.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? []
       for (const [, label = '', operator = '', values = ''] of selector.matchAll(/(\w+)(=~|=)"([^"]*)"/g)) {
-        if (label === 'instance' || (operator === '=~' && values.startsWith('5'))) continue
+        if (label === 'instance' || label === 'tenant' || (operator === '=~' && values.startsWith('5'))) continue
         for (const value of operator === '=' ? [values] : values.split('|')) {
           expect(known, expr).toContain(`${label}=${value}`)
         }

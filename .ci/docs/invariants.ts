@@ -24,7 +24,7 @@ export interface Invariants {
 const OWN = ['.ci/docs/invariants.ts', 'test/invariants.test.ts']
 
 /** What looks like an id and is none. */
-const NO_IDS = new Set(['UTF-8', 'UTF-16', 'UTC-11'])
+const NO_IDS = new Set(['UTF-8', 'UTF-16', 'UTC-11', 'ISA-18'])
 
 const ID = '[A-Z]{3,}-\\d{1,2}'
 const LIST = `${ID}(?:(?:,| and| to) ${ID})*`

@@ -8,7 +8,7 @@ import { fleet, memory, simulations, slowSensor } from './engine.ts'
 import { hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { kafka } from './kafka.ts'
 import { connectors } from './connectors.ts'
-import { access, alarms, functions, registry, rehearsal, resources, rollouts, rules } from './services.ts'
+import { access, alarms, functions, neighbours, registry, rehearsal, resources, rollouts, rules } from './services.ts'
 import { throughput } from './throughput.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -20,6 +20,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     memory,
     fleet,
     access,
+    neighbours,
     alarms,
     resources,
     functions,

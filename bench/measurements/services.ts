@@ -4,6 +4,7 @@ import { measurement, middle, type LinePlan } from '../measurement.ts'
 import type { AccessSubject } from '../samples/access.ts'
 import type { CallsSample } from '../samples/calls.ts'
 import type { FunctionsSubject } from '../samples/functions.ts'
+import type { NeighbourSubject } from '../samples/neighbours.ts'
 import type { RehearsalSubject } from '../samples/rehearsal.ts'
 import type { RulesSubject } from '../samples/rules.ts'
 import type { RolloutSubject } from '../samples/rollouts.ts'
@@ -141,6 +142,7 @@ const ACCESS: Readonly<Record<AccessSubject, string>> = {
   scope: 'check of a scope',
   session: 'check of a session that is not remembered',
   token: 'check of a token that is not remembered',
+  remembered: 'check of a token that is remembered for a minute',
   write: 'change of a resource over HTTP on SQLite',
   audited: 'the same, audited',
 }
@@ -167,6 +169,30 @@ export const access = measurement('access', {
         return base === undefined ? '' : digits(median(shares))
       },
     ],
+  ],
+})
+
+const NEIGHBOURS: Readonly<Record<NeighbourSubject, string>> = {
+  convert: 'a template of 30,000 rounds is tried',
+  log: 'an actuator is tried with 3,000 tags',
+  simulate: '15,000 messages are simulated',
+}
+
+export const neighbours = measurement('neighbours', {
+  name: 'neighbours',
+  title: 'Neighbours: posts of one tenant beside another with eight connections, by the clock',
+  lines: (Object.keys(NEIGHBOURS) as NeighbourSubject[]).map((subject): LinePlan<'neighbours'> => {
+    return { name: subject, title: NEIGHBOURS[subject], request: { subject } }
+  }),
+  maxRounds: 3,
+  cost: ({ beside }) => beside * 1_000,
+  costUnit: 'us p99',
+  what: 'beside',
+  columns: [
+    ['p99 alone', middle(({ quiet }) => quiet)],
+    ['p99 beside', middle(({ beside }) => beside)],
+    ['times alone', middle(({ quiet, beside }) => beside / quiet)],
+    ['requests beside', middle(({ requests }) => requests)],
   ],
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ApiKeys, KEY_RECORDS } from '../../src/host/auth/api-keys.ts'
 import { KeyChanges } from '../../src/host/auth/key-changes.ts'
+import { RememberedChecks } from '../../src/host/auth/remembered-checks.ts'
 import { LINKS, Sessions, SESSIONS } from '../../src/host/auth/sessions.ts'
 import { Tokens } from '../../src/host/auth/tokens.ts'
 import { type Given, readConfig } from '../../src/host/config.ts'
@@ -15,7 +16,7 @@ import type { ClientOrder } from './access-client.ts'
 import { withFolder } from './host/folder.ts'
 import { cpuMs } from './spent.ts'
 
-export type AccessSubject = 'posts' | 'posts-tls' | 'scope' | 'session' | 'token' | 'write' | 'audited'
+export type AccessSubject = 'posts' | 'posts-tls' | 'scope' | 'session' | 'token' | 'remembered' | 'write' | 'audited'
 
 export interface AccessSample {
   /** CPU time of the thread, microseconds */
@@ -39,9 +40,13 @@ export async function accessSample({ subject }: { readonly subject: AccessSubjec
       return measured(20_000, () => sessions.check(token))
     }
     case 'token': {
-      const tokens = new Tokens(new Uint8Array(32).fill(7), Date.now)
-      const token = await tokens.issue({ tenant: 'bench', subject: 'bench', lifetime: 3_600 })
-      return measured(20_000, () => tokens.check(token))
+      const { check } = await issuedToken()
+      return measured(20_000, check)
+    }
+    case 'remembered': {
+      const checks = new RememberedChecks(Date.now)
+      const { token, check } = await issuedToken()
+      return measured(200_000, () => checks.get(token) ?? checks.check(token, check))
     }
     case 'write':
     case 'audited':
@@ -59,6 +64,12 @@ async function measured(count: number, work: (n: number) => unknown): Promise<Ac
     if (done instanceof Promise) await done
   }
   return { us: ((cpuMs() - before) * 1_000) / count }
+}
+
+async function issuedToken() {
+  const tokens = new Tokens(new Uint8Array(32).fill(7), Date.now)
+  const token = await tokens.issue({ tenant: 'bench', subject: 'bench', lifetime: 3_600 })
+  return { token, check: () => tokens.check(token) }
 }
 
 function world() {

@@ -18,6 +18,7 @@ const SAMPLES = {
   rules: async () => (await import('./rules.ts')).rulesSample,
   connectors: async () => (await import('./connectors.ts')).connectorsSample,
   access: async () => (await import('./access.ts')).accessSample,
+  neighbours: async () => (await import('./neighbours.ts')).neighboursSample,
   registry: async () => (await import('./registry.ts')).registrySample,
   takeover: async () => (await import('./takeover.ts')).takeoverSample,
   hostCreate: async () => (await import('./host/create.ts')).hostCreateSample,

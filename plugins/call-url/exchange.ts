@@ -1,5 +1,5 @@
 /** Makes HTTP calls with limits of time, size and redirects, and checks addresses before each connection. */
-import { type AllowList, AppError, isAddress } from '#plug'
+import { type AllowList, AppError, CallError, isAddress } from '#plug'
 import type { OutboundResponse, Transport } from './transport.ts'
 
 export interface Exchange {
@@ -15,16 +15,16 @@ const MAX_BYTES = 1_000_000
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Headers that may follow a redirect to another origin; all others may contain secrets. */
-const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
+const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'idempotency-key', 'user-agent'])
 
 /** Parses the URL of a call. Throws `PLUG_FAILED` without quoting the URL, which may contain secrets. */
 export function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new AppError('PLUG_FAILED', 'url is not an http or https address; use one such as https://example.com/hook')
+    throw final('url is not an http or https address; use one such as https://example.com/hook')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new AppError('PLUG_FAILED', 'url contains a user or password; use the header Authorization instead')
+    throw final('url contains a user or password; use the header Authorization instead')
   }
   return url
 }
@@ -42,10 +42,7 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
     const before = url
     url = urlOf(next)
     if (before.protocol === 'https:' && url.protocol === 'http:') {
-      throw new AppError(
-        'PLUG_FAILED',
-        `${before.hostname} redirects from https to http, which would expose the request`,
-      )
+      throw final(`${before.hostname} redirects from https to http, which would expose the request`)
     }
     if (url.origin !== before.origin) headers = harmless(headers)
     if (response.status === 303 || (response.status < 303 && method === 'POST')) {
@@ -53,7 +50,7 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
       body = undefined
     }
   }
-  throw new AppError('PLUG_FAILED', `${url.hostname} exceeds the limit of ${MAX_REDIRECTS} redirects`)
+  throw final(`${url.hostname} exceeds the limit of ${MAX_REDIRECTS} redirects`)
 }
 
 /** Resolves a URL. Throws `PLUG_FAILED` unless all of its addresses are allowed. */
@@ -63,13 +60,13 @@ export async function addressOf(url: URL, transport: Transport, allowed: AllowLi
   try {
     addresses = isAddress(host) ? [host.replace(/^\[|\]$/g, '')] : await transport.resolve(host)
   } catch {
-    throw new AppError('PLUG_FAILED', `the host name ${host} cannot be resolved`)
+    throw new CallError(`the host name ${host} cannot be resolved`)
   }
   const [address] = addresses
-  if (address === undefined) throw new AppError('PLUG_FAILED', `the host name ${host} does not have an address`)
+  if (address === undefined) throw final(`the host name ${host} does not have an address`)
   for (const one of addresses) {
     const refusal = allowed.refusal(url, one)
-    if (refusal !== undefined) throw new AppError('PLUG_FAILED', refusal)
+    if (refusal !== undefined) throw final(refusal)
   }
   return address
 }
@@ -88,7 +85,9 @@ async function send(url: URL, call: Exchange, address: string, transport: Transp
       signal,
     })
   } catch (error) {
-    throw new AppError('PLUG_FAILED', `${url.host} ${reasonOf(error)}`)
+    // an error of the transport without a cause is a refusal, such as a response that is too long
+    const isFinal = error instanceof AppError && error.cause === undefined
+    throw new CallError(`${url.host} ${reasonOf(error)}`, { isFinal })
   }
 }
 
@@ -114,7 +113,11 @@ function reasonOf(error: unknown): string {
 
 function bounded(response: OutboundResponse, url: URL): OutboundResponse {
   if (response.body.length <= MAX_BYTES) return response
-  throw new AppError('PLUG_FAILED', `the response of ${url.hostname} exceeds ${MAX_BYTES} bytes`)
+  throw final(`the response of ${url.hostname} exceeds ${MAX_BYTES} bytes`)
+}
+
+function final(message: string): CallError {
+  return new CallError(message, { isFinal: true })
 }
 
 function harmless(headers: Readonly<Record<string, string>>): Record<string, string> {

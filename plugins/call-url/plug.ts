@@ -1,5 +1,5 @@
 /** A sensor and an actuator that call a URL through a transport of the host. */
-import { AllowList, AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '#plug'
+import { AllowList, CallError, definePlug, messageOf, parsePlainJson, problemsOfCode } from '#plug'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'
@@ -12,6 +12,9 @@ export interface CallUrlOptions {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
+
+/** Request Timeout, Too Early, Too Many Requests */
+const TEMPORARY = new Set([408, 425, 429])
 
 const LIMITS =
   'Limits: 10 s, 1 MB of response and 5 redirects. Private addresses need permission of the host; cloud metadata addresses are always blocked. Offline unless the host provides a transport.'
@@ -46,7 +49,8 @@ const shared = {
     headers: {
       type: 'object',
       sensitive: true,
-      description: 'headers by name; ${vault.<KEY>} keeps secrets out of rules',
+      description:
+        'headers by name; ${vault.<KEY>} keeps secrets out of rules. Calls with other methods than GET and HEAD have an Idempotency-Key, the same for each retry',
       example: { Accept: 'application/json' },
     },
   },
@@ -71,9 +75,10 @@ interface Properties {
 interface Called {
   readonly isSuccess: boolean
   readonly rawData: { readonly status: number; readonly statusText: string; readonly data: unknown }
+  readonly retryAfter: string | undefined
 }
 
-export function createCallUrl(options: CallUrlOptions = {}): Plug {
+export function createCallUrl(options: CallUrlOptions = {}) {
   const call = caller(options)
   return definePlug({
     ...shared,
@@ -86,8 +91,8 @@ export function createCallUrl(options: CallUrlOptions = {}): Plug {
       ...ANSWER,
       error: { type: 'string', description: 'reason for the missing response, without URL, headers and body' },
     },
-    async execute({ properties, signal }) {
-      const request = requestOf(properties)
+    async execute({ properties, signal, id }) {
+      const request = requestOf(properties, id)
       try {
         const { isSuccess, rawData } = await call(request, signal)
         return { state: isSuccess ? 'Success' : 'Error', rawData }
@@ -98,19 +103,23 @@ export function createCallUrl(options: CallUrlOptions = {}): Plug {
   })
 }
 
-export function createCallUrlActuator(options: CallUrlOptions = {}): Plug {
+export function createCallUrlActuator(options: CallUrlOptions = {}) {
   const call = caller(options)
   return definePlug({
     ...shared,
     kind: 'actuator',
-    description: `Calls a URL, and fails unless the status is from 200 to 299. ${LIMITS}`,
+    description: `Calls a URL, and fails unless the status is from 200 to 299. A status from 400 to 499 is not retried, except 408, 425 and 429; the header Retry-After of a response delays the retry. ${LIMITS}`,
+    retry: { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT1M' },
     output: { status: { type: 'integer', description: 'the status code' }, ...ANSWER },
-    async execute({ properties, signal }) {
-      const { isSuccess, rawData } = await call(requestOf(properties), signal)
+    async execute({ properties, signal, id, now }) {
+      const { isSuccess, rawData, retryAfter } = await call(requestOf(properties, id), signal)
       const { host } = urlOf(properties.url)
-      const message = `${host} responded with status ${rawData.status}`
-      if (!isSuccess) throw new AppError('PLUG_FAILED', message)
-      return { message, rawData }
+      const { status } = rawData
+      const message = `${host} responded with status ${status}`
+      if (isSuccess) return { message, rawData }
+      const isFinal = status >= 400 && status < 500 && !TEMPORARY.has(status)
+      const wait = waitOf(retryAfter, now)
+      throw new CallError(message, { isFinal, ...(wait !== undefined && { retryAfter: wait }) })
     },
   })
 }
@@ -121,22 +130,32 @@ function caller({ transport, allow = [] }: CallUrlOptions): (request: Request, s
   const allowed = new AllowList([...allow, ...(transport?.allow ?? [])])
   return async (request, signal) => {
     if (transport === undefined) throw offline()
-    const { status, statusText, body } = await exchange({ ...request, signal }, transport, allowed)
-    return { isSuccess: status >= 200 && status < 300, rawData: { status, statusText, data: dataOf(body) } }
+    const { status, statusText, body, retryAfter } = await exchange({ ...request, signal }, transport, allowed)
+    return { isSuccess: status >= 200 && status < 300, rawData: { status, statusText, data: dataOf(body) }, retryAfter }
   }
 }
 
-function requestOf({ url, method, body, headers = {} }: Properties): Request {
+/** `id`: of the effect, which stays the same when the call is repeated */
+function requestOf({ url, method, body, headers = {} }: Properties, id: string): Request {
   const sent = headersOf(headers)
+  const has = (wanted: string) => Object.keys(sent).some((name) => name.toLowerCase() === wanted)
+  if (method !== 'GET' && method !== 'HEAD' && !has('idempotency-key')) sent['Idempotency-Key'] = encodeURI(id)
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
-  if (text !== body && !Object.keys(sent).some((name) => name.toLowerCase() === 'content-type')) {
+  if (text !== body && !has('content-type')) {
     sent['Content-Type'] = 'application/json'
   }
   return { url, method, headers: sent, body: text }
 }
 
-function offline(): AppError {
-  return new AppError('PLUG_FAILED', 'callURL is offline; pass a transport to createCallUrl({ transport })')
+function offline(): CallError {
+  return new CallError('callURL is offline; pass a transport to createCallUrl({ transport })', { isFinal: true })
+}
+
+/** Returns the ms that a header `Retry-After` demands: seconds, or a date. `now`: epoch ms */
+function waitOf(retryAfter: string | undefined, now: number): number | undefined {
+  if (retryAfter === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - now
+  return ms > 0 ? ms : undefined
 }
 
 function dataOf(body: string): unknown {

@@ -23,4 +23,6 @@ export interface OutboundResponse {
   readonly statusText: string
   readonly location?: string
   readonly body: string
+  /** header `Retry-After` */
+  readonly retryAfter?: string
 }

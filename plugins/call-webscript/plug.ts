@@ -1,9 +1,9 @@
 /** A sensor and an actuator that call a webscript of the tenant. */
-import { actingPlugs, AppError, causeOf, type Plug, requireService, type WebscriptPort } from '#plug'
+import { actingPlugs, AppError, causeOf, requireService, type WebscriptPort } from '#plug'
 
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'] as const
 
-export function callWebscriptPlugs(webscripts?: WebscriptPort): readonly Plug[] {
+export function callWebscriptPlugs(webscripts?: WebscriptPort) {
   return actingPlugs({
     name: 'callWebscript',
     version: '1.0.0',

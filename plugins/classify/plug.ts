@@ -1,8 +1,8 @@
 /** A sensor that classifies an instance with a hosted model. */
-import { type DataPort, definePlug, type ModelPort, type Plug, requireService, textList } from '#plug'
+import { type DataPort, definePlug, type ModelPort, requireService, textList } from '#plug'
 import { FEATURE_INPUT, featuresOf } from '../predict/features.ts'
 
-export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
+export function classifyPlug(models?: ModelPort, data?: DataPort) {
   return definePlug({
     name: 'classify',
     version: '1.0.0',

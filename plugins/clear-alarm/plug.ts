@@ -1,16 +1,7 @@
 /** A sensor and an actuator that clear the open alarms of a type. */
-import {
-  actingPlugs,
-  type AlarmPort,
-  causeOf,
-  type Plug,
-  requireService,
-  RESOURCE_INPUT,
-  resourceOf,
-  touchingAlarm,
-} from '#plug'
+import { actingPlugs, type AlarmPort, causeOf, requireService, RESOURCE_INPUT, resourceOf, touchingAlarm } from '#plug'
 
-export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
+export function clearAlarmPlugs(alarms?: AlarmPort) {
   return actingPlugs({
     name: 'clearAlarm',
     version: '1.0.0',

@@ -13,7 +13,7 @@ import {
 
 const MAX_ITEMS = 1000
 
-export function createComposite(plugs: readonly Plug[]): Plug {
+export function createComposite(plugs: readonly Plug[]) {
   const sensors = new Map(plugs.filter(({ kind }) => kind === 'sensor').map((plug) => [plug.name, plug]))
   const sensorOf = (name: string): Plug => {
     const plug = sensors.get(name)

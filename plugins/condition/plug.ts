@@ -4,13 +4,12 @@ import {
   conditionFormula,
   conditionSteps,
   definePlug,
-  type Plug,
   problemsOfCode,
   readerOf,
   type Sandbox,
 } from '#plug'
 
-export function createCondition(sandbox: Sandbox): Plug {
+export function createCondition(sandbox: Sandbox) {
   const compile = (condition: unknown) => compileConditionCode(condition, sandbox)
   return definePlug({
     name: 'condition',

@@ -3,7 +3,6 @@ import {
   actingPlugs,
   causeOf,
   type DataPort,
-  type Plug,
   problemsOfIssues,
   requireService,
   RESOURCE_INPUT,
@@ -11,7 +10,7 @@ import {
   touchingResource,
 } from '#plug'
 
-export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
+export function executeCommandPlugs(data?: DataPort) {
   return actingPlugs({
     name: 'executeCommand',
     version: '1.0.0',

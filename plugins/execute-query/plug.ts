@@ -2,7 +2,6 @@
 import {
   AppError,
   definePlug,
-  type Plug,
   problemsOfIssues,
   type QueryPort,
   requireService,
@@ -12,7 +11,7 @@ import {
 
 type Answer = Awaited<ReturnType<QueryPort['execute']>>
 
-export function executeQueryPlug(queries?: QueryPort): Plug {
+export function executeQueryPlug(queries?: QueryPort) {
   return definePlug({
     name: 'executeQuery',
     version: '1.0.0',

@@ -1,17 +1,8 @@
 /** A sensor that compares a formula over data and its history with a threshold. */
-import {
-  AppError,
-  definePlug,
-  keptPlain,
-  latenessOf,
-  type NumberReading,
-  type Plug,
-  problemsOfCode,
-  type Sandbox,
-} from '#plug'
+import { AppError, definePlug, keptPlain, latenessOf, type NumberReading, problemsOfCode, type Sandbox } from '#plug'
 import { compileFormula, type Memory } from './formula.ts'
 
-export function createFunction(sandbox: Sandbox): Plug {
+export function createFunction(sandbox: Sandbox) {
   const compile = (text: string) => compileFormula(text, sandbox)
   const readsIn = (formula: string) => {
     try {

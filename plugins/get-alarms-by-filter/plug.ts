@@ -1,16 +1,7 @@
 /** A sensor that finds alarms by source, status and type. */
-import {
-  type AlarmPort,
-  definePlug,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  RESOURCE_INPUT,
-  resourceOf,
-  textList,
-} from '#plug'
+import { type AlarmPort, definePlug, problemsOfCode, requireService, RESOURCE_INPUT, resourceOf, textList } from '#plug'
 
-export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
+export function getAlarmsByFilterPlug(alarms?: AlarmPort) {
   return definePlug({
     name: 'getAlarmsByFilter',
     version: '1.0.0',

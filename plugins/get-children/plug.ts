@@ -1,7 +1,7 @@
 /** A sensor that finds the children of a resource. */
-import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
+import { definePlug, requireService, resourceOf, type ResourcePort } from '#plug'
 
-export function getChildrenPlug(resources?: ResourcePort): Plug {
+export function getChildrenPlug(resources?: ResourcePort) {
   return definePlug({
     name: 'getChildren',
     version: '1.0.0',

@@ -1,7 +1,7 @@
 /** A sensor that shows the status of the newest alarm of a resource. */
-import { type AlarmPort, definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
+import { type AlarmPort, definePlug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
-export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
+export function getLatestAlarmPlug(alarms?: AlarmPort) {
   return definePlug({
     name: 'getLatestAlarm',
     version: '1.0.0',

@@ -1,9 +1,9 @@
 /** A sensor that reads the last stored messages of a resource. */
-import { type DataPort, definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
+import { type DataPort, definePlug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
 const MOST = 100
 
-export function getLatestMessagesPlug(data?: DataPort): Plug {
+export function getLatestMessagesPlug(data?: DataPort) {
   return definePlug({
     name: 'getLatestMessages',
     version: '1.0.0',

@@ -1,16 +1,7 @@
 /** A sensor that reads the newest value of each metric of a resource. */
-import {
-  type DataPort,
-  definePlug,
-  lengthOf,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  RESOURCE_INPUT,
-  resourceOf,
-} from '#plug'
+import { type DataPort, definePlug, lengthOf, problemsOfCode, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
-export function getLatestMetricsPlug(data?: DataPort): Plug {
+export function getLatestMetricsPlug(data?: DataPort) {
   return definePlug({
     name: 'getLatestMetrics',
     version: '1.0.0',

@@ -1,7 +1,7 @@
 /** A sensor that reads the metadata of a resource, including those of its type. */
-import { definePlug, type Plug, requireService, RESOURCE_INPUT, resourceOf, type ResourcePort } from '#plug'
+import { definePlug, requireService, RESOURCE_INPUT, resourceOf, type ResourcePort } from '#plug'
 
-export function getMetadataPlug(resources?: ResourcePort): Plug {
+export function getMetadataPlug(resources?: ResourcePort) {
   return definePlug({
     name: 'getMetadata',
     version: '1.0.0',

@@ -1,7 +1,7 @@
 /** A sensor that reads stored samples of a metric, raw or grouped. */
-import { type DataPort, definePlug, durationMs, type Plug, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
+import { type DataPort, definePlug, durationMs, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
-export function getMetricSeriesPlug(data?: DataPort): Plug {
+export function getMetricSeriesPlug(data?: DataPort) {
   return definePlug({
     name: 'getMetricSeries',
     version: '1.0.0',

@@ -1,16 +1,7 @@
 /** A sensor that aggregates the recent stored samples of a metric to one figure. */
-import {
-  type DataPort,
-  definePlug,
-  lengthOf,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  RESOURCE_INPUT,
-  resourceOf,
-} from '#plug'
+import { type DataPort, definePlug, lengthOf, problemsOfCode, requireService, RESOURCE_INPUT, resourceOf } from '#plug'
 
-export function getMetricValuePlug(data?: DataPort): Plug {
+export function getMetricValuePlug(data?: DataPort) {
   return definePlug({
     name: 'getMetricValue',
     version: '1.0.0',

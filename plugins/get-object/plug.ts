@@ -1,10 +1,10 @@
 /** A sensor that reads an object as JSON or text. */
-import { AppError, definePlug, type ObjectPort, type Plug, requireService } from '#plug'
+import { AppError, definePlug, type ObjectPort, requireService } from '#plug'
 
 /** maximum bytes, because raw data is stored with its task */
 const MAX_BYTES = 262_144
 
-export function getObjectPlug(objects?: ObjectPort): Plug {
+export function getObjectPlug(objects?: ObjectPort) {
   return definePlug({
     name: 'getObject',
     version: '1.0.0',

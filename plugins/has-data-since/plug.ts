@@ -5,14 +5,13 @@ import {
   definePlug,
   durationMs,
   endOfWait,
-  type Plug,
   problemsOfCode,
   requireService,
   RESOURCE_INPUT,
   resourceOf,
 } from '#plug'
 
-export function hasDataSincePlug(data?: DataPort): Plug {
+export function hasDataSincePlug(data?: DataPort) {
   return definePlug({
     name: 'hasDataSince',
     version: '2.0.0',

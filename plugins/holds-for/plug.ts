@@ -65,10 +65,11 @@ export const holdsFor = definePlug({
   }),
   execute(context) {
     const { condition } = context.prepared
-    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const { internalState: kept } = context
+    const before = isMemory(kept) ? kept : undefined
     if (!hasNewData(context, condition)) {
       if (before !== undefined) return answerOf(before, context)
-      if (context.internalState === null) return 'No'
+      if (kept === null) return 'No'
       throw withoutNewData(condition)
     }
     try {

@@ -43,7 +43,8 @@ export const hysteresis = definePlug({
   execute(context) {
     const { enter, leave } = context.properties
     if (enter === leave) throw new AppError('PLUG_FAILED', same(enter))
-    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const { internalState: kept } = context
+    const before = isMemory(kept) ? kept : undefined
     if (!hasNewData(context, context.prepared)) {
       if (before === undefined) throw withoutNewData(context.prepared)
       return before.on ? 'On' : 'Off'

@@ -3,7 +3,6 @@ import {
   actingPlugs,
   causeOf,
   type DataPort,
-  type Plug,
   problemsOfIssues,
   requireService,
   RESOURCE_INPUT,
@@ -11,7 +10,7 @@ import {
   touchingResource,
 } from '#plug'
 
-export function storeMessagePlugs(data?: DataPort): readonly Plug[] {
+export function storeMessagePlugs(data?: DataPort) {
   return messagePlugs(data, {
     name: 'storeMessage',
     description: 'Stores a message of a resource in series and messages, without notifying rules',
@@ -20,7 +19,7 @@ export function storeMessagePlugs(data?: DataPort): readonly Plug[] {
   })
 }
 
-export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
+export function forwardMessagePlugs(data?: DataPort) {
   return messagePlugs(data, {
     name: 'forwardMessage',
     description: 'Passes a message of a resource to subscribed rules, without storing it',
@@ -29,14 +28,17 @@ export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
   })
 }
 
-interface Way {
-  readonly name: string
+interface Way<Name extends string> {
+  readonly name: Name
   readonly description: string
   readonly options: Parameters<DataPort['post']>[2]
   readonly done: string
 }
 
-function messagePlugs(data: DataPort | undefined, { name, description, options, done }: Way): readonly Plug[] {
+function messagePlugs<const Name extends string>(
+  data: DataPort | undefined,
+  { name, description, options, done }: Way<Name>,
+) {
   return actingPlugs({
     name,
     version: '1.0.0',

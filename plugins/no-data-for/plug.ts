@@ -40,8 +40,8 @@ export const noDataFor = definePlug({
   check: ({ duration }) => problemsOfCode('duration', duration, lengthOf),
   prepare: ({ duration }) => lengthOf(duration),
   execute(context) {
-    const { now, prepared: duration } = context
-    const before = isMemory(context.internalState) ? context.internalState : undefined
+    const { now, prepared: duration, internalState: kept } = context
+    const before = isMemory(kept) ? kept : undefined
     const { came, blank } = arrivalOf(context, context.properties.parameter, before?.blank)
     const memory: Memory = {
       last: before === undefined ? (came ?? now) : Math.max(before.last, came ?? before.last),

@@ -1,5 +1,5 @@
 /** A sensor that compares the score of a hosted model with thresholds. */
-import { AppError, type DataPort, definePlug, isPlainObject, type ModelPort, type Plug, requireService } from '#plug'
+import { AppError, type DataPort, definePlug, isPlainObject, type ModelPort, requireService } from '#plug'
 import { FEATURE_INPUT, featuresOf } from './features.ts'
 
 interface Thresholds {
@@ -9,7 +9,7 @@ interface Thresholds {
   readonly errorAbove?: number | undefined
 }
 
-export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
+export function predictPlug(models?: ModelPort, data?: DataPort) {
   return definePlug({
     name: 'predict',
     version: '1.0.0',

@@ -1,10 +1,10 @@
 /** A sensor and an actuator that write an object. */
-import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '#plug'
+import { actingPlugs, AppError, causeOf, type ObjectPort, requireService, touching } from '#plug'
 
 /** maximum number of characters */
 const MAX_CHARACTERS = 1_000_000
 
-export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
+export function putObjectPlugs(objects?: ObjectPort) {
   return actingPlugs({
     name: 'putObject',
     version: '1.0.0',

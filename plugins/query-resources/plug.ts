@@ -1,7 +1,7 @@
 /** A sensor that searches for resources. */
-import { definePlug, type Plug, requireService, type ResourcePort } from '#plug'
+import { definePlug, requireService, type ResourcePort } from '#plug'
 
-export function queryResourcesPlug(resources?: ResourcePort): Plug {
+export function queryResourcesPlug(resources?: ResourcePort) {
   return definePlug({
     name: 'queryResources',
     version: '1.0.0',

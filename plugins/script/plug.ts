@@ -5,7 +5,6 @@ import {
   drawSeed,
   isPlainObject,
   messageOf,
-  type Plug,
   problemsOfCode,
   readerOf,
   type Sandbox,
@@ -14,7 +13,7 @@ import {
   writeLine,
 } from '#plug'
 
-export function createScript(sandbox: Sandbox): Plug {
+export function createScript(sandbox: Sandbox) {
   return definePlug({
     name: 'script',
     version: '1.2.0',

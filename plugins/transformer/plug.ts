@@ -6,13 +6,12 @@ import {
   isPlainObject,
   jsonFault,
   messageOf,
-  type Plug,
   problemsOfCode,
   readerOf,
   type Sandbox,
 } from '#plug'
 
-export function createTransformer(sandbox: Sandbox): Plug {
+export function createTransformer(sandbox: Sandbox) {
   const compile = (text: string) => compileCode(text, sandbox)
   return definePlug({
     name: 'transformer',

@@ -2,7 +2,6 @@
 import {
   actingPlugs,
   causeOf,
-  type Plug,
   problemsOfIssues,
   requireService,
   RESOURCE_INPUT,
@@ -11,7 +10,7 @@ import {
   touchingResource,
 } from '#plug'
 
-export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
+export function updateMetadataPlugs(resources?: ResourcePort) {
   return actingPlugs({
     name: 'updateMetadata',
     version: '1.0.0',

@@ -215,13 +215,14 @@ class LimitWriter {
     const isKnown = parents.every((parent) => this.#of(parent).isKnown)
     if (!isKnown && this.#settings.gatesNeedFullObservation)
       throw new Refused(`${gate.label} waits for all its parents`)
+    if (type === 'COUNT' || type === 'SHARE') throw new Refused(`${gate.label} counts its parents`)
     if (!isKnown && type === 'GENERAL') throw new Refused(`${gate.label} is a table over values that may be missing`)
     const all = inputs.map(({ node, wanted }) => brackets(node.isIn(wanted))).join(' && ')
     const any = inputs.map(({ node, wanted }) => brackets(node.isIn(wanted))).join(' || ')
     const notAll = () => inputs.map(({ node, wanted }) => brackets(node.isNotIn(wanted))).join(' || ')
     const none = () => inputs.map(({ node, wanted }) => brackets(node.isNotIn(wanted))).join(' && ')
     const name = `g${slot}`
-    const table: Readonly<Record<GateNode['type'], readonly [yes: string, no: () => string]>> = {
+    const table: Readonly<Record<typeof type, readonly [yes: string, no: () => string]>> = {
       AND: [all, notAll],
       OR: [any, none],
       NAND: [notAll(), () => all],

@@ -28,7 +28,8 @@ const COMMANDS: readonly (readonly [term: string, summary: string, load: () => P
       async () => ({ define: (await import('./prove.ts')).defineMutate }),
     ],
     ['test [options] [path...]', 'run the example tests of rules', () => import('./test.ts')],
-    ['rules', 'keep the rules of a host as files: pull, push, diff', () => import('./rules.ts')],
+    ['rules', 'keep the rules of a host as files: pull, push, diff; write a rule as code', () => import('./rules.ts')],
+    ['schema [options]', 'print a JSON Schema of rules with all plugs, for editors', () => import('./schema.ts')],
     ['mcp [options]', 'serve the tools of a host to an assistant', () => import('./mcp.ts')],
     [
       'rollout',

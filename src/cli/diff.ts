@@ -26,7 +26,7 @@ import {
   variablesOf,
   withPlaybackFlags,
 } from './simulate-options.ts'
-import { documentAt, runStored, type StoredFlags, withStoredFlags } from './stored.ts'
+import { exitCodeOf, documentAt, runStored, type StoredFlags, storedOr, withStoredFlags } from './stored.ts'
 import { openSource, textOf } from './recording/source.ts'
 
 export const define: DefineCommand = (command, start) => {
@@ -52,9 +52,7 @@ export const define: DefineCommand = (command, start) => {
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
     .action((old: string, fresh: string | undefined, flags: DiffFlags & StoredFlags) =>
-      start((terminal) =>
-        flags.stored === true ? diffStored(old, fresh, flags, terminal) : runDiff(old, fresh, flags, terminal),
-      ),
+      start((terminal) => storedOr(diffStored, runDiff)(command, old, fresh, flags, terminal)),
     )
 }
 
@@ -63,10 +61,13 @@ async function diffStored(
   fresh: string | undefined,
   flags: DiffFlags & StoredFlags,
   terminal: Terminal,
-): Promise<0 | 1> {
+): Promise<0 | 1 | 2> {
   if (fresh === undefined) throw new AppError('USAGE', '--stored: the second rule is missing; pass two rules')
   const compareWith = { rule: await documentAt(old) }
-  return runStored(fresh, { compareWith, variables: variablesOf(flags.set) }, flags, terminal, old)
+  const asked = { compareWith, variables: variablesOf(flags.set) }
+  const answer = await runStored(fresh, asked, flags, terminal, old)
+  const { added = 0, removed = 0, moved = 0 } = answer.comparison?.counts ?? {}
+  return flags.exitCode === true && added + removed + moved > 0 ? 2 : exitCodeOf(answer)
 }
 
 export async function runDiff(

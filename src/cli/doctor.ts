@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Environment, openMedium, OPTIONS, readKey, SEAL_KEYS } from '#host/spi'
 import { AppError, messageOf } from '#kernel'
-import { LOG_NAME, PARTITION } from '#log'
+import { LOG_NAME } from '#log'
 import { nothing, projectEntry } from '#services/broker'
+import { warningsOfStored } from '#services/calendars'
 import {
   type Damage,
+  documentsIn,
   examineFile,
   examineObjects,
   type FileName,
@@ -61,9 +63,9 @@ function isSeries({ place, what }: Damage): boolean {
 async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
   if (lost.length === 0) return
   const log = store.log(LOG_NAME)
-  const { first, last } = await log.bounds(PARTITION)
+  const { first, last } = await log.bounds()
   for (let after = first - 1; after < last;) {
-    const entries = await log.read(PARTITION, after, PAGE)
+    const entries = await log.read(after, PAGE)
     const found = nothing()
     for (const { body } of entries) projectEntry(body, found)
     const wanted = (what: Damage['what'], one: Sample | NewMessage): boolean => {
@@ -92,7 +94,7 @@ export const define: DefineCommand = (command, start) => {
   command
     .description(
       'Reads a whole data folder, even while a host uses it, and lists damage: rows of state.db and series.db, objects, and\n' +
-        'keys. Changes nothing. The exit code is 1 if anything is damaged.\n' +
+        'keys; it also warns of gaps in the hand-over of calendars. Changes nothing. The exit code is 1 if anything is damaged.\n' +
         'With --repair, which requires that the host is stopped, it moves damaged files aside, rebuilds them from the intact\n' +
         'data, and restores lost samples and messages that the log still contains. Objects and keys are not changed.',
     )
@@ -116,6 +118,8 @@ interface Examination {
   readonly rows: number
   readonly objects: number
   readonly damaged: readonly RepairedDamage[]
+  /** problems of the configuration, one sentence each */
+  readonly warnings: readonly string[]
   readonly aside?: string
 }
 
@@ -138,7 +142,7 @@ export async function runDoctor(
   }
   const isRepair = flags.repair === true
   if (isRepair) lockFolder(folder)()
-  const examined = await examineFolder(folder, blobs)
+  const examined = await examineFolder(folder, blobs, now())
   const found = isRepair ? await repaired(examined, blobs, now) : examined
   terminal.out(flags.json === true ? `${JSON.stringify(found)}\n` : `${report(found).join('\n')}\n`)
   return found.damaged.every((one) => found.aside !== undefined && isRepaired(one)) ? 0 : 1
@@ -154,7 +158,7 @@ async function repaired(found: Examination, blobs: string, now: () => number): P
   return { ...found, damaged, aside }
 }
 
-async function examineFolder(folder: string, blobs: string): Promise<Examination> {
+async function examineFolder(folder: string, blobs: string, now: number): Promise<Examination> {
   const damaged: Damage[] = []
   let [rows, objects] = [0, 0]
   for (const file of FILES) {
@@ -180,12 +184,29 @@ async function examineFolder(folder: string, blobs: string): Promise<Examination
       damaged.push({ place: name, what: 'key', problem: messageOf(error) })
     }
   }
-  return { folder, rows, objects, damaged }
+  return { folder, rows, objects, damaged, warnings: warningsIn(join(folder, 'state.db'), now) }
 }
 
-function report({ folder, rows, objects, damaged, aside }: Examination): readonly string[] {
+const MAX_WARNINGS = 3
+
+/** Returns gaps in the hand-over of calendars; the first ones of each calendar. */
+function warningsIn(path: string, now: number): readonly string[] {
+  if (!existsSync(path)) return []
+  try {
+    return documentsIn(path, 'calendars').flatMap(({ tenant, id, body }) => {
+      return warningsOfStored(body, now)
+        .slice(0, MAX_WARNINGS)
+        .map((text) => `calendar ${id} of tenant ${tenant}: ${text}`)
+    })
+  } catch (error) {
+    return [`calendars cannot be read: ${messageOf(error)}`]
+  }
+}
+
+function report({ folder, rows, objects, damaged, warnings, aside }: Examination): readonly string[] {
   const looked = `${rows} rows and ${objects} objects in ${folder}`
-  if (damaged.length === 0) return [`no damage: read ${looked}`]
+  const warned = warnings.map((text) => `warning: ${text}`)
+  if (damaged.length === 0) return [...warned, `no damage: read ${looked}`]
   const lines = damaged.map((one) => [
     one.place,
     one.what,
@@ -207,6 +228,7 @@ function report({ folder, rows, objects, damaged, aside }: Examination): readonl
     'problem',
   ]
   return [
+    ...warned,
     ...tableLines([heads, ...lines], new Set([5, ...(aside === undefined ? [] : [6])])),
     '',
     `${damaged.length} damaged entries; read ${looked}; ${adviceOf(aside)}`,

@@ -2,9 +2,10 @@
 import type { Command } from 'commander'
 import type { Client } from '#client'
 import { AppError, type Difference, messageOf } from '#kernel'
-import type { DefineCommand } from './command.ts'
+import { type DefineCommand, PLUGS } from './command.ts'
 import { connected } from './connected.ts'
 import { connect, type ConnectFlags } from './functions/connect.ts'
+import { runRuleCode } from './rule-files/print-code.ts'
 import { hashOf, type Pulled, RulesFolder } from './rule-files/folder.ts'
 import { inParallel } from './rule-files/kinds.ts'
 import { changesOf, compare, type Entry, isEqual, nameOf } from './rule-files/plan.ts'
@@ -15,7 +16,7 @@ export const define: DefineCommand = (command, start) => {
   const rules = command
     .description(
       'Keeps the rules of a host as files: templates, tasks, resource types, constraints, converters, stored queries,\n' +
-        'subscriptions, sources and sinks, one file each. The file .reflexarc.json in the folder records what the host\n' +
+        'types of alarms, subscriptions, sources and sinks, one file each. The file .reflexarc.json in the folder records what the host\n' +
         'had, so that a push never overwrites a change that was made on the host meanwhile.',
     )
     .helpCommand(false)
@@ -35,6 +36,15 @@ export const define: DefineCommand = (command, start) => {
     .option('--draft', 'store changed templates as drafts, and push nothing else')
     .option('--note <text>', 'with --draft: why the versions are made')
   define('diff', 'print how files and host differ; ends with 2 if they do')
+  rules
+    .command('code')
+    .summary('print a rule as code of reflexarc/rules')
+    .description('Prints a rule or template as code of reflexarc/rules. Running the code makes an equal rule.')
+    .argument('<file>', 'JSON file; - is standard input')
+    .option(...PLUGS)
+    .action((file: string, options: { readonly plugs: readonly string[] }) =>
+      start((terminal) => runRuleCode(file, options.plugs, terminal)),
+    )
   rules.addHelpText('after', '\nExample:\n  reflexarc rules pull ./rules --url http://127.0.0.1:8080')
 }
 

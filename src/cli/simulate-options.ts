@@ -20,7 +20,7 @@ export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
     .option('--until <time>', 'end; later messages are omitted (default: the last message)')
     .option('--zone <zone>', 'zone of times without an offset, and of printed times', 'UTC')
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
-    .option('--order <order>', ORDER_HELP, 'time')
+    .option('--order <order>', `${ORDER_HELP} (default: time; with --stored: lived where inputs are kept)`)
     .option(...PLUGS)
 }
 

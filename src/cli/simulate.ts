@@ -14,7 +14,7 @@ import {
   variablesOf,
   withPlaybackFlags,
 } from './simulate-options.ts'
-import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
+import { exitCodeOf, runStored, type StoredFlags, storedOr, withStoredFlags } from './stored.ts'
 import type { Terminal } from './terminal.ts'
 
 export const define: DefineCommand = (command, start) => {
@@ -51,12 +51,12 @@ export const define: DefineCommand = (command, start) => {
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',
     )
     .action((rule: string, flags: SimulateFlags & StoredFlags) =>
-      start((terminal) =>
-        flags.stored === true
-          ? runStored(rule, { variables: variablesOf(flags.set) }, flags, terminal)
-          : runSimulation(rule, flags, terminal),
-      ),
+      start((terminal) => storedOr(simulateStored, runSimulation)(command, rule, flags, terminal)),
     )
+}
+
+async function simulateStored(path: string, flags: SimulateFlags & StoredFlags, terminal: Terminal): Promise<0 | 1> {
+  return exitCodeOf(await runStored(path, { variables: variablesOf(flags.set) }, flags, terminal))
 }
 
 /** Approximate number of characters per write. */

@@ -42,21 +42,51 @@ export interface StoredFlags extends ConnectFlags {
   until?: string
   seed?: string
   zone: string
+  order?: string
   html?: string
+}
+
+/** Names of the options that apply to stored data; the host decides what the others would. */
+const APPLICABLE: ReadonlySet<string> = new Set(
+  'stored type query url key secret token resource messages from until seed zone order set html json exitCode'.split(
+    ' ',
+  ),
+)
+const ORDERS: readonly string[] = ['lived', 'time'] satisfies RehearsalRequest['order'][]
+
+/** Runs `stored` for `--stored`, after rejecting options that it would ignore, and otherwise `played`. */
+export function storedOr<Args extends readonly unknown[]>(
+  stored: (...args: Args) => Promise<0 | 1 | 2>,
+  played: (...args: Args) => Promise<0 | 1 | 2>,
+): (command: Command, ...args: Args) => Promise<0 | 1 | 2> {
+  return (command, ...args) => {
+    if (command.opts<StoredFlags>().stored !== true) return played(...args)
+    const ignored = command.options.filter((option) => {
+      const name = option.attributeName()
+      return command.getOptionValueSource(name) === 'cli' && !APPLICABLE.has(name)
+    })
+    if (ignored.length === 0) return stored(...args)
+    const names = ignored.map(({ long }) => long).join(', ')
+    const them = ignored.length === 1 ? 'it' : 'them'
+    throw new AppError(
+      'USAGE',
+      `${names}: not available with --stored; omit ${them}, or run over a file with --messages`,
+    )
+  }
 }
 
 type Asked = Pick<RehearsalRequest, 'compareWith' | 'sweep' | 'variables'>
 
 const POLL_MS = 200
 
-/** Prints the host's result. `other`: path of the rule to compare with, for the report. Returns 1 if the host has no data or the rehearsal failed. */
+/** Prints the host's result, and returns it. `other`: path of the rule to compare with, for the report. */
 export async function runStored(
   path: string,
   asked: Asked,
   flags: StoredFlags,
   terminal: Terminal,
   other?: string,
-): Promise<0 | 1> {
+): Promise<Rehearsal> {
   const zone = zoneOf(flags.zone)
   const request = { ...requestOf(flags), ...asked, rule: await documentAt(path) }
   const { broker, rules } = connect(flags, process.env)
@@ -70,7 +100,12 @@ export async function runStored(
     const report = await reportOfRehearsal(run, broker.series)
     if (report !== undefined) await writeReport(html, report, terminal)
   }
-  return answer.status === 'done' ? 0 : 1
+  return answer
+}
+
+/** Returns 1 if the rehearsal failed. */
+export function exitCodeOf({ status }: Rehearsal): 0 | 1 {
+  return status === 'done' ? 0 : 1
 }
 
 export async function finishedRehearsal(
@@ -97,12 +132,15 @@ export async function documentAt(path: string): Promise<NonNullable<RehearsalReq
   throw new AppError('NOT_JSON', `${path}: the file is not a JSON object; write a rule or template`)
 }
 
-function requestOf({ type, query, resource, messages, from, until, seed }: StoredFlags): RehearsalRequest {
+function requestOf(flags: StoredFlags): RehearsalRequest {
+  const { type, query, resource, messages, from, until, seed, order } = flags
   const problems: string[] = []
   if (messages !== undefined) problems.push('--messages and --stored: choose one')
   if (resource !== undefined && (type !== undefined || query !== undefined))
     problems.push('--resource, --type and --query: choose one')
   if (seed !== undefined && !/^\d+$/.test(seed)) problems.push(`--seed: "${seed}" is not a whole number`)
+  if (order !== undefined && !ORDERS.includes(order))
+    problems.push(`--order: "${order}" does not apply to stored data; use ${ORDERS.join(' or ')}`)
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   const selected = {
     ...(type !== undefined && { resourceTypeId: type }),
@@ -113,6 +151,7 @@ function requestOf({ type, query, resource, messages, from, until, seed }: Store
     ...((type ?? query ?? resource) !== undefined && { resources }),
     source: { ...(from !== undefined && { from }), ...(until !== undefined && { until }) },
     ...(seed !== undefined && { seed: Number(seed) }),
+    ...(order !== undefined && { order: order as NonNullable<RehearsalRequest['order']> }),
   }
 }
 

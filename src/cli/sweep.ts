@@ -8,7 +8,7 @@ import { RunRecorder } from './html/run-recorder.ts'
 import { HTML, reportOfRun, writeReport } from './html/write-report.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal, Paint } from './terminal.ts'
-import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
+import { exitCodeOf, runStored, type StoredFlags, storedOr, withStoredFlags } from './stored.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
 import { counted, grouped } from './numbers.ts'
 import { formatSpan } from './time-text.ts'
@@ -32,12 +32,12 @@ export const define: DefineCommand = (command, start) => {
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
     .action((rule: string, flags: SweepFlags & StoredFlags) =>
-      start((terminal) =>
-        flags.stored === true
-          ? runStored(rule, { sweep: gridOf(flags.set) }, flags, terminal)
-          : runSweep(rule, flags, terminal),
-      ),
+      start((terminal) => storedOr(sweepStored, runSweep)(command, rule, flags, terminal)),
     )
+}
+
+async function sweepStored(path: string, flags: SweepFlags & StoredFlags, terminal: Terminal): Promise<0 | 1> {
+  return exitCodeOf(await runStored(path, { sweep: gridOf(flags.set) }, flags, terminal))
 }
 
 export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {

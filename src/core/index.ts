@@ -33,6 +33,7 @@ export type {
   TickEvent,
   Why,
   WhyGate,
+  WhyMembers,
   WhySensor,
   WhyStep,
   WhyTrigger,
@@ -55,6 +56,7 @@ export { actingPlugs } from './plug/acting-plugs.ts'
 export { actsWith, touchesWith } from './plug/acts-with.ts'
 export { jsonFault, keptPlain } from './plug/answer-json.ts'
 export { CALENDAR_OUTPUT, calendarOf, ZONE_INPUT, zoneFormat } from './plug/calendar.ts'
+export { CallError } from './plug/call-error.ts'
 export { callInner } from './plug/call-inner.ts'
 export { causeOf, requireService } from './plug/cause-of.ts'
 export { definePlug } from './plug/define.ts'
@@ -68,6 +70,7 @@ export type {
   OutputField,
   Plug,
   PlugContext,
+  DefinedPlug,
   PlugDefinition,
   PlugLog,
   PlugRegistry,
@@ -95,7 +98,19 @@ export type {
 } from './ports.ts'
 export { fromBn } from './rule/bn/from-bn.ts'
 export { toBn } from './rule/bn/to-bn.ts'
-export type { Actuator, NodeOverride, Relation, Rule, Sensor, TaskSettings, Template, Trigger } from './rule/rule.ts'
+export type {
+  Actuator,
+  Group,
+  NodeOverride,
+  Relation,
+  Rule,
+  Sensor,
+  StateChange,
+  TaskSettings,
+  Template,
+  Trigger,
+  VariableDeclaration,
+} from './rule/rule.ts'
 export { validateRule, validateTemplate } from './rule/validate.ts'
 export { explanationText, type ExplanationText } from './sentences/index.ts'
 export { type NextRun, type NextRuns, nextRuns, type NextRunsOptions } from './schedule/next-runs.ts'

@@ -95,6 +95,11 @@ export class Certificates {
     }
   }
 
+  /** Returns the end of the certificate in use, epoch ms. */
+  get expiry(): number {
+    return new X509Certificate(this.#pair.cert).validToDate.getTime()
+  }
+
   readonly warnings = (): readonly string[] => {
     const { validFromDate, validToDate } = new X509Certificate(this.#pair.cert)
     const now = this.#options.now()

@@ -1,5 +1,6 @@
 /** Composition root: creates the storage, the services and the authentication. */
 import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
 import { auditedStorage, type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
@@ -16,7 +17,15 @@ import { LINKS, Sessions, SESSIONS } from './auth/sessions.ts'
 import { Tokens } from './auth/tokens.ts'
 import { Certificates } from './certificates.ts'
 import type { Config } from './config.ts'
-import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
+import {
+  openDataFolder,
+  randomKey,
+  setTokenKey,
+  type SpaceStats,
+  spaceTrouble,
+  spaceWarning,
+  tokenKey,
+} from './data-folder.ts'
 import { DemoPlant } from './demo/demo-plant.ts'
 import type { Demo } from './hosted-service.ts'
 import { followOnOrder } from './clock-order.ts'
@@ -29,9 +38,9 @@ import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
-import { requireWhole } from './cluster/require-whole.ts'
 import { makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
+import { StoredBytes } from './stored-bytes.ts'
 import { TenantFigures } from './tenant-figures.ts'
 import { HostTenants } from './open-tenants.ts'
 import { closeAll, makeServices } from './wiring/make-services.ts'
@@ -128,7 +137,6 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const keyPairs = new ApiKeys(records, now, overrides.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const secret = isMember ? await deploymentSecret(own, ownSecret) : ownSecret
-    if (config.store.medium === 'postgres') await requireWhole(own)
     if (isMember) await checkSharedFolder(own, config.blobs ?? config.data)
     // makes tokens from `reflexarc token` valid at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
@@ -137,6 +145,17 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchTotal('damaged-reads', () => damage.count)
+    if (!lasting) metrics.gauges.watchStored(async () => ({}))
+    else {
+      const bytes = new StoredBytes({
+        data: config.data,
+        blobs: config.blobs ?? join(config.data, 'blobs'),
+        hasDatabases: config.store.medium === 'sqlite',
+        elapsed: () => (overrides.timers ?? machineTimers).elapsed(),
+      })
+      metrics.gauges.watchStored(() => bytes.read())
+    }
+    metrics.gauges.watchCertificate(() => certificates?.expiry)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
     const threads = overrides.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
@@ -244,6 +263,7 @@ export async function compose(config: Config, overrides: HostOverrides = {}): Pr
       },
       warnings: () => [
         ...clock.warnings(),
+        ...(lasting ? [spaceWarning(config.data, overrides.diskStats) ?? []].flat() : []),
         ...(certificates?.warnings() ?? []),
         ...made.flatMap(({ warnings }) => warnings?.() ?? []),
         ...(cluster ?? tenants).warnings(),

@@ -16,6 +16,7 @@ import {
   type KeptInputs,
   keyOf,
   lengthOf,
+  mailServerOf,
   nonEmpty,
   type ObjectsChoice,
   objectsOf,
@@ -82,6 +83,8 @@ export interface Config {
   readonly url: string | undefined
   /** Separate origin for webscripts and public objects, without API routes; undefined: they share the API's origin */
   readonly webscriptUrl: string | undefined
+  /** Mail server of notifications; undefined: none */
+  readonly smtp: ReturnType<typeof mailServerOf>
   /** How functions run: `fenced` requires a sandbox, `trusted` runs them as the host's user, `off` rejects them */
   readonly functions: FunctionsMode
   /** Absolute path of a folder whose subfolders are Python virtual environments */
@@ -288,6 +291,24 @@ export const OPTIONS = {
     env: 'REFLEXARC_WEBSCRIPT_URL',
     value: 'address',
     help: 'separate origin of webscripts and public objects, such as https://scripts.example.com; browsers do not send credentials of the API to it',
+  },
+  smtp: {
+    flag: 'smtp',
+    env: 'REFLEXARC_SMTP',
+    value: 'address',
+    help: 'mail server of notifications, such as smtps://user@mail.example.com or smtp://127.0.0.1:25; default: no mails',
+  },
+  smtpPassword: {
+    flag: 'smtp-password',
+    env: 'REFLEXARC_SMTP_PASSWORD',
+    value: 'secret',
+    help: 'password of the user of --smtp; safer in the environment',
+  },
+  smtpFrom: {
+    flag: 'smtp-from',
+    env: 'REFLEXARC_SMTP_FROM',
+    value: 'address',
+    help: 'sender of these mails; default: the user of --smtp, if it is an address',
   },
   maxDescendants: {
     flag: 'max-descendants',
@@ -496,6 +517,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: --jwks is missing; set the address of the keys of the issuer, or omit both')
   }
+  const smtp = mailServerOf({ url: text('smtp'), password: text('smtpPassword'), from: text('smtpFrom') }, problems)
   const roleClaim = text('roleClaim')
   const roles = rolesOf(list('roles'), problems)
   if (jwks === undefined && roleClaim !== undefined) {
@@ -524,9 +546,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     problems.push('--mqtts: hosts of a cluster forward connections to the --mqtt port of each other; write it too')
   }
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
-
-  const issuer = text('issuer')
-  const audience = text('audience')
+  const [issuer, audience] = [text('issuer'), text('audience')]
   const data = resolve(text('data') ?? '')
   return {
     port: port ?? 0,
@@ -551,6 +571,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     installFrom,
     requirePinned: isOn(text('requirePinned')),
     plugs: list('plugs'),
+    smtp,
     functions: functions ?? 'fenced',
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),
     maxDescendants: descendants ?? 1,

@@ -23,6 +23,8 @@ const KEY_BYTES = 32
 
 /** Minimum free bytes at start and in operation: nearly the size of a new store. */
 const MIN_FREE = 4 * 1_048_576
+/** Share of the disk that may be used without a warning */
+const MAX_USED = 0.8
 
 /** Creates the folder, accessible only to its owner, and checks that it is writable. Throws `STORE`. */
 export function openDataFolder(path: string): void {
@@ -42,6 +44,15 @@ export function spaceTrouble(path: string, stats: SpaceStats = diskStats): strin
   const free = found.bavail * found.bsize
   if (free >= MIN_FREE) return undefined
   return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are free, and ${MIN_FREE / 1024} KiB are required; free some space`
+}
+
+/** Returns a warning if more than four fifths of the disk are used. */
+export function spaceWarning(path: string, stats: SpaceStats = diskStats): string | undefined {
+  const { blocks = 0, bavail = 0, bsize = 0 } = stats(path) ?? {}
+  if (blocks === 0 || bavail >= blocks * (1 - MAX_USED)) return undefined
+  const used = Math.floor((1 - bavail / blocks) * 100)
+  const free = Math.floor((bavail * bsize) / 1_048_576)
+  return `the disk of the data folder ${path} is ${used} % full, ${free} MiB are free: shorten the retention rules (/retention/v1/rules), or use a larger disk; writes are rejected when it is full`
 }
 
 export type SpaceStats = (

@@ -11,6 +11,12 @@ export interface Gauges {
   watchKept(read: () => Kept): void
   watchConnectors(read: () => ConnectorFigures): void
   watchClock(read: () => ClockFigures): void
+  watchByTenant(figure: TenantFigure, read: () => ByTenant | Promise<ByTenant>): void
+  watchMqttClients(read: () => number): void
+  /** `read`: bytes on disk by store */
+  watchStored(read: () => Promise<ByStatus>): void
+  /** `read`: the end of the host's certificate, epoch ms; undefined: it has none */
+  watchCertificate(read: () => number | undefined): void
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
 
@@ -54,5 +60,11 @@ export interface ConnectorFigures {
   readonly rejected: number
   readonly retried: number
 }
+
+/** `deliveries`: totals by status; `alarms`: open ones by severity; `alarmFigures`: recent, standing and stale ones */
+export type TenantFigure = 'deliveries' | 'alarms' | 'alarmFigures'
+
+/** Numbers of one figure by the value of its label, for each tenant. */
+export type ByTenant = ReadonlyMap<string, ByStatus>
 
 export type ByStatus = Readonly<Record<string, number>>

@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '#kernel'
 import { isFromHere } from './auth/authenticate.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ConnectorFigures, Gauges, Kept, Ways, Work } from './gauges.ts'
+import type { ByStatus, ConnectorFigures, Gauges, Kept, Ways, Work } from './gauges.ts'
 import { RequestTimes } from './request-times.ts'
+import { watchByTenant } from './tenant-metrics.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
@@ -105,6 +106,16 @@ function makeGauges(registry: Registry): Gauges {
     watchKept: (read) => watchKept(registry, read),
     watchConnectors: (read) => watchConnectors(registry, read),
     watchClock: (read) => watchClock(registry, read),
+    watchByTenant: (figure, read) => watchByTenant(registry, figure, read),
+    watchMqttClients: (read) => watchNumber(registry, 'reflexarc_mqtt_clients', 'Connected MQTT clients', read),
+    watchStored: (read) => watchStored(registry, read),
+    watchCertificate: (read) => {
+      const help = 'End of the certificate of the host, as Unix time'
+      watchNumber(registry, 'reflexarc_certificate_expiry_seconds', help, () => {
+        const end = read()
+        return end === undefined ? undefined : end / 1000
+      })
+    },
     watchCommits: (read) => watchCommits(registry, read),
   }
 }
@@ -249,6 +260,37 @@ function watchClock(registry: Registry, read: Parameters<Gauges['watchClock']>[0
       }),
     )
   }
+}
+
+function watchNumber(registry: Registry, name: string, help: string, read: () => number | undefined): void {
+  registry.registerMetric(
+    new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        const value = read()
+        if (value === undefined) this.remove()
+        else this.set(value)
+      },
+    }),
+  )
+}
+
+function watchStored(registry: Registry, read: () => Promise<ByStatus>): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'reflexarc_bytes_stored',
+      help: 'Bytes on disk by store; objects are measured every ten minutes',
+      labelNames: ['store'],
+      registers: [],
+      async collect() {
+        const bytes = await read()
+        this.reset()
+        for (const [store, value] of Object.entries(bytes)) this.set({ store }, value)
+      },
+    }),
+  )
 }
 
 function watchCommits(registry: Registry, read: Parameters<Gauges['watchCommits']>[0]): void {

@@ -62,6 +62,30 @@ const SINK = {
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   putSource: SOURCE,
   putSink: SINK,
+  putCalendar: {
+    zone: 'Europe/Brussels',
+    hours: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '17:00' }],
+    holidays: [{ name: 'Christmas', rrule: 'FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25' }],
+    shifts: [{ name: 'day', from: '08:00', to: '20:00', onCall: ['anna'] }],
+  },
+  putNotificationAlarmContact: { channels: [{ type: 'email', to: ['anna@example.com'] }] },
+  putNotificationAlarmPolicy: {
+    contacts: ['anna'],
+    select: { severities: ['CRITICAL', 'MAJOR'] },
+    escalate: [{ after: 'PT15M', contacts: ['shift-lead'] }],
+  },
+  putMaintenanceAlarmWindow: {
+    effect: 'suppress',
+    reason: 'overhaul of the burner',
+    select: { resources: ['boiler-9'] },
+    until: '2090-01-01T00:00:00Z',
+  },
+  putRetentionV1Rules: {
+    rules: [
+      { data: 'samples', keep: 'P730D' },
+      { data: 'samples', metric: 'vibration', keep: 'P30D' },
+    ],
+  },
   putVaultV1Secret: { value: 'a token of another service' },
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,
@@ -134,6 +158,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postQueryDataQuery: QUERY,
   postAlarms: { type: 'OVERHEATED', text: 'The boiler is hot', severity: 'MAJOR', source: { id: 'boiler-1' } },
   putAlarm: { status: 'ACKNOWLEDGED', assignee: 'anna' },
+  postAlarmAcknowledge: { comment: 'A fitter is on the way' },
+  postAlarmShelve: { until: '2100-01-01T00:00:00Z', reason: 'The sensor is exchanged' },
+  postAlarmUnshelve: {},
+  postAlarmComments: { text: 'It was the seal' },
+  putAlarmType: { latching: true, longestShelving: 'PT8H', texts: { action: 'Close the valve' } },
   postAlarmBatch: {
     entity: 'alarm',
     action: 'update',

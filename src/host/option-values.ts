@@ -73,6 +73,33 @@ export function hostUrlOf(text: string): string | undefined {
   return isHost ? text.replace(/\/+$/, '') : undefined
 }
 
+const MAIL_ADDRESS = /^[^\s@<>]+@[^\s@<>]+$/
+
+/** Reads the options of the mail server; adds what is wrong to the problems. */
+export function mailServerOf(
+  { url, password, from }: Readonly<Record<'url' | 'password' | 'from', string | undefined>>,
+  problems: string[],
+): { readonly url: string; readonly password?: string; readonly from: string } | undefined {
+  if (url === undefined) {
+    if (password !== undefined || from !== undefined)
+      problems.push('--smtp-password and --smtp-from: --smtp is missing; write the mail server, or omit them')
+    return undefined
+  }
+  const { protocol, username, password: inside, pathname } = URL.canParse(url) ? new URL(url) : EMPTY_URL
+  if (!/^smtps?:$/.test(protocol) || !/^\/?$/.test(pathname)) {
+    problems.push('--smtp: this value cannot be used; write smtps://user@host, or smtp://host:port')
+    return undefined
+  }
+  if (inside !== '')
+    problems.push('--smtp: the address contains a password; write it to REFLEXARC_SMTP_PASSWORD or --smtp-password')
+  const sender = from ?? decodeURIComponent(username)
+  if (!MAIL_ADDRESS.test(sender))
+    problems.push('--smtp-from: the sender is missing or not a mail address; write one such as alarms@example.com')
+  return { url, ...(password !== undefined && { password }), from: sender }
+}
+
+const EMPTY_URL = { protocol: '', username: '', password: '', pathname: '' }
+
 export function originOf(text: string): string | undefined {
   const url = hostUrlOf(text)
   return url !== undefined && new URL(url).pathname === '/' ? new URL(url).origin : undefined

@@ -1,5 +1,16 @@
 /** Sums metrics of services that exist once per tenant over all open tenants; totals also include closed tenants. */
-import type { ByStatus, ConnectorFigures, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
+import type {
+  ByStatus,
+  ByTenant,
+  ConnectorFigures,
+  Gauges,
+  Kept,
+  ReadingReason,
+  TenantFigure,
+  Ways,
+  Work,
+} from './gauges.ts'
+import { LABELLED_TENANTS } from './tenant-metrics.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
 type Read<V> = (registry: ServiceRegistry) => V | undefined
@@ -10,19 +21,25 @@ const NO_WAYS: Ways = { vectorized: 0, rows: 0, why: {} }
 
 export class TenantFigures {
   readonly #gauges: Gauges
-  readonly #open = new Set<ServiceRegistry>()
-  readonly #keep: ((ended: ServiceRegistry) => void)[] = []
+  /** open tenants, with their labels */
+  readonly #open = new Map<ServiceRegistry, string>()
+  readonly #labels = new Set<string>()
+  readonly #keep: ((ended: ServiceRegistry, label: string) => void)[] = []
 
   constructor(gauges: Gauges) {
     this.#gauges = gauges
   }
 
-  began(registry: ServiceRegistry): void {
-    this.#open.add(registry)
+  began(registry: ServiceRegistry, tenant: string): void {
+    if (this.#labels.size < LABELLED_TENANTS) this.#labels.add(tenant)
+    this.#open.set(registry, this.#labels.has(tenant) ? tenant : '')
   }
 
   ended(registry: ServiceRegistry): void {
-    if (this.#open.delete(registry)) for (const keep of this.#keep) keep(registry)
+    const label = this.#open.get(registry)
+    if (label === undefined) return
+    this.#open.delete(registry)
+    for (const keep of this.#keep) keep(registry, label)
   }
 
   queue(name: string, read: Read<number>): void {
@@ -57,8 +74,27 @@ export class TenantFigures {
     this.#gauges.watchTasks(async () => (await Promise.all(this.#read(read))).reduce(addCounts, {}))
   }
 
+  deliveries(read: Read<ByStatus>): void {
+    const past = new Map<string, ByStatus>()
+    this.#keep.push((ended, label) => addTo(past, label, read(ended)))
+    this.#gauges.watchByTenant('deliveries', () => {
+      const sums = new Map(past)
+      for (const [registry, label] of this.#open) addTo(sums, label, read(registry))
+      return sums
+    })
+  }
+
+  /** `read`: present numbers, which may take a moment; a tenant whose numbers cannot be read is left out */
+  byTenant(figure: TenantFigure, read: Read<Promise<ByStatus>>): void {
+    this.#gauges.watchByTenant(figure, async (): Promise<ByTenant> => {
+      const sums = new Map<string, ByStatus>()
+      for (const [registry, label] of this.#open) addTo(sums, label, await read(registry)?.catch(() => undefined))
+      return sums
+    })
+  }
+
   #read<V>(read: Read<V>): V[] {
-    return [...this.#open].flatMap((registry) => read(registry) ?? [])
+    return [...this.#open.keys()].flatMap((registry) => read(registry) ?? [])
   }
 
   #lasting<V extends number | Work | Ways | ConnectorFigures>(none: V, add: (a: V, b: V) => V, read: Read<V>): () => V {
@@ -66,6 +102,10 @@ export class TenantFigures {
     this.#keep.push((ended) => (past = add(past, read(ended) ?? none)))
     return () => this.#read(read).reduce(add, past)
   }
+}
+
+function addTo(sums: Map<string, ByStatus>, label: string, counts: ByStatus | undefined): void {
+  if (counts !== undefined) sums.set(label, addCounts(sums.get(label) ?? {}, counts))
 }
 
 function plus(a: number, b: number): number {

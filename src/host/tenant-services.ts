@@ -89,7 +89,7 @@ export class TenantServices {
       const { life } = one
       if (life !== undefined) made.push({ name, ...bound(life) })
     }
-    figures.began(registry)
+    figures.began(registry, tenant)
   }
 
   async #start(): Promise<void> {

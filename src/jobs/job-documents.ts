@@ -3,7 +3,7 @@ import { AppError } from '#kernel'
 import type { Collection, Log, Store, Stored, Write } from '#storage'
 import type { Job, JobEvent, Lease } from './contract.ts'
 import { changed, eventOf, isOver, type JobChange } from './job-change.ts'
-import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type JobTurn } from './job-record.ts'
+import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, type JobBatch, type JobTurn } from './job-record.ts'
 
 export interface JobDocumentsDependencies {
   /** epoch ms, for displayed times */
@@ -189,7 +189,7 @@ export class JobDocuments {
     })
     const puts = steps.map(({ before, after }) => this.jobs.putting(after.id, after, before?.version ?? 'absent'))
     // events are plain JSON, which the type does not show
-    return events.length === 0 ? puts : [...puts, this.log.appending(PARTITION, events as never)]
+    return events.length === 0 ? puts : [...puts, this.log.appending(events as never)]
   }
 
   #trim(changes: readonly Write[], results: readonly number[]): void {
@@ -198,7 +198,7 @@ export class JobDocuments {
     const last = results[changes.length - 1] ?? 0
     const isDue = Math.floor(last / TRIM_EVENTS) !== Math.floor((last - append.bodies.length) / TRIM_EVENTS)
     // a later trim makes up for a failed one
-    if (isDue && last > KEPT_EVENTS) this.log.trim(PARTITION, last - KEPT_EVENTS).catch(() => undefined)
+    if (isDue && last > KEPT_EVENTS) this.log.trim(last - KEPT_EVENTS).catch(() => undefined)
   }
 }
 

@@ -5,7 +5,7 @@ import { plannedTree, type PlannedJob } from './check-job.ts'
 import type { ItemOutcome, Job, JobEvent, JobHandler, JobState, JobTimers, NewJob } from './contract.ts'
 import { isOver } from './job-change.ts'
 import { JobDocuments } from './job-documents.ts'
-import { batchId, PARTITION } from './job-record.ts'
+import { batchId } from './job-record.ts'
 
 export interface QueueDependencies {
   readonly handlers: ReadonlyMap<string, JobHandler>
@@ -141,7 +141,7 @@ export class JobQueue {
   }
 
   async position(): Promise<number> {
-    return (await this.#documents.log.bounds(PARTITION)).last
+    return (await this.#documents.log.bounds()).last
   }
 
   /** Yields the events of all hosts in log order; the log keeps at least the last 10,000. */
@@ -152,7 +152,7 @@ export class JobQueue {
     let seen = Math.min(after ?? last, last)
     while (!signal.aborted) {
       const woken = this.#wake(signal)
-      const entries = await log.read(PARTITION, seen, EVENTS_AT_ONCE)
+      const entries = await log.read(seen, EVENTS_AT_ONCE)
       if (entries.length === 0) {
         if (this.#dependencies.isStopped()) return woken.cancel()
         await woken.promise

@@ -44,7 +44,6 @@ export interface JobTurn {
 export const JOB_TURNS: CollectionSpec<JobTurn> = { name: 'job_turns', version: 1, fields: {} }
 
 export const JOB_LOG = 'jobs'
-export const PARTITION = 0
 
 export function batchId(job: string, number: number): string {
   return `${job}/${number}`

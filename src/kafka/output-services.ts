@@ -53,7 +53,7 @@ function alarmPort(target: () => OutputTarget): AlarmPort {
       return { ...properties, ...about, id: cause.effect, source: { id: source }, status: 'ACTIVE', creationTime: at }
     },
     update: async (id, change, cause) => {
-      emit(id, { op: 'update', id, change, time: target().now, cause })
+      emit(id, { op: 'update', id, change: { ...change }, time: target().now, cause })
       return { id, ...change }
     },
     clear: async (source, type, cause) => {

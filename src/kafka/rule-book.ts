@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { PlainObject } from '#core/spi'
 import { type Preparer, resolveResources } from '#core/spi'
-import { isPlainObject, messageOf } from '#kernel'
+import { AppError, isPlainObject, messageOf } from '#kernel'
 import type { RunnableTask } from '#services/rules/deterministic'
 import type { Owner, RulesValues, TaskVersion, Topology } from './contract.ts'
 import type { LogRecord } from './log.ts'
@@ -100,6 +100,11 @@ export class PublishedRules {
     }
     try {
       const prepared = preparer.prepare(source, settings)
+      if (prepared.graph.groups.length > 0) {
+        const message =
+          'rules over groups do not run on Kafka: their members are in several partitions; run them on a host'
+        throw new AppError('VALIDATION', message)
+      }
       const resources = await resolveResources(id, prepared, {})
       return { resources, partition: partitionOf(prepared.resource ?? resources[0] ?? id) }
     } catch (error) {

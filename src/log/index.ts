@@ -10,7 +10,6 @@ export {
   type LoggedMessage,
   messageBody,
   messagesOfEntry,
-  PARTITION,
   type RoutedMessage,
 } from './message-entry.ts'
 export { type Followed, type LogEngine, type LogInput, type NewEntry, TenantLog, type UnitSpan } from './tenant-log.ts'

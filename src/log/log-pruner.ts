@@ -1,7 +1,7 @@
 /** Trims log entries that states of tasks, kept inputs, series and readers no longer need (LOG-7). */
 import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
-import { isInput, isKept, PARTITION } from './message-entry.ts'
+import { isInput, isKept } from './message-entry.ts'
 
 /** The checkpoint at which a restart of tasks begins to read. */
 export interface Mark {
@@ -50,7 +50,7 @@ export class LogPruner {
     const wanted = Math.min(upTo, inputs, (await this.sinks?.(atRest)) ?? Infinity)
     const kept = followed === undefined ? await this.#forAbsentSeries(wanted) : Math.min(wanted, followed)
     if (kept <= this.#pruned) return
-    await this.#log.trim(PARTITION, kept)
+    await this.#log.trim(kept)
     this.#pruned = kept
   }
 
@@ -72,15 +72,15 @@ export class LogPruner {
   /** Advances the stored position of series too, so that a process that serves series later finds no gap. */
   async #forAbsentSeries(wanted: number): Promise<number> {
     const { series } = this.#store
-    const from = await series.applied(this.#log.name, PARTITION)
+    const from = await series.applied(this.#log.name)
     if (from >= wanted || (await this.#has(isKept, from, wanted))) return Math.min(from, wanted)
-    await series.append({ applies: { log: this.#log.name, partition: PARTITION, position: wanted } })
+    await series.append({ applies: { log: this.#log.name, position: wanted } })
     return wanted
   }
 
   async #has(isNeeded: (body: Json) => boolean, from: number, upTo: number): Promise<boolean> {
     for (let after = from; after < upTo;) {
-      const entries = await this.#log.read(PARTITION, after, Math.min(PAGE, upTo - after))
+      const entries = await this.#log.read(after, Math.min(PAGE, upTo - after))
       if (entries.some(({ body }) => isNeeded(body))) return true
       after = entries.at(-1)?.position ?? upTo
     }

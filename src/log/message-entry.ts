@@ -3,7 +3,6 @@ import { isPlainObject, type Json, JsonText, parseWritten } from '#kernel'
 import type { LogBody } from '#storage'
 
 export const LOG_NAME = 'log'
-export const PARTITION = 0
 
 export interface RoutedMessage {
   readonly resource: string

@@ -19,7 +19,7 @@ import { AppError, type Ended, ReorderBuffer, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { LogPruner } from './log-pruner.ts'
-import { LOG_NAME, PARTITION } from './message-entry.ts'
+import { LOG_NAME } from './message-entry.ts'
 
 /** The part of a log entry that tasks read. `at`: epoch ms. */
 export interface LogInput {
@@ -153,10 +153,7 @@ export class TenantLog {
   /** Puts entries last, so that indexes in an error about writes match the sender's writes. */
   #commit(entries: readonly NewEntry[], writes: readonly Write[]): Promise<Committed> {
     if (entries.length > 0) {
-      const appending = this.log.appending(
-        PARTITION,
-        entries.map(({ body }) => body),
-      )
+      const appending = this.log.appending(entries.map(({ body }) => body))
       return this.#store.commit([...writes, appending])
     }
     return writes.length === 0 ? NOTHING : this.#store.commit(writes)

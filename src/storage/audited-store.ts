@@ -6,8 +6,19 @@
  * AUDIT-3 commits take effect in the order of their calls, audited or not
  */
 import { type Actor, type Difference, differenceOf } from '#kernel'
+import { isStored } from './checked-store.ts'
 import { committedCollection } from './committed-collection.ts'
-import type { ActingAs, Collection, CollectionSpec, Committed, Document, Storage, Store, Write } from './contract.ts'
+import type {
+  ActingAs,
+  Collection,
+  CollectionSpec,
+  Committed,
+  Document,
+  ExpectedDocument,
+  Storage,
+  Store,
+  Write,
+} from './contract.ts'
 import { AUDIT_COLLECTION, MAX_GET_MANY } from './limits.ts'
 
 export interface AuditEntry extends Actor {
@@ -65,6 +76,8 @@ class AuditedStore implements Store {
   readonly #auditing: Auditing
   /** Actors of writes that were built before the commit that several actors share */
   readonly #actors = new WeakMap<Write, Actor>()
+  /** Documents that writers read before; their versions are checked by the commit */
+  readonly #read = new WeakMap<Write, Document>()
   /** Resolves when the entries of all earlier commits are made; absent: no commit waits */
   #before: Promise<void> | undefined
 
@@ -87,13 +100,14 @@ class AuditedStore implements Store {
     const commit = (writes: readonly Write[]): Promise<Committed> => this.commit(writes)
     if (spec.audited !== true) return committedCollection(inner, commit)
     // several actors may share a commit
-    const noted = (write: Write): Write => {
+    const noted = (write: Write, expect: ExpectedDocument | undefined): Write => {
       const actor = this.#auditing.actor()
       if (actor !== undefined) this.#actors.set(write, actor)
+      if (isStored(expect)) this.#read.set(write, expect.value)
       return write
     }
-    const putting: typeof inner.putting = (id, value, expect) => noted(inner.putting(id, value, expect))
-    const deleting: typeof inner.deleting = (id, expect) => noted(inner.deleting(id, expect))
+    const putting: typeof inner.putting = (id, value, expect) => noted(inner.putting(id, value, expect), expect)
+    const deleting: typeof inner.deleting = (id, expect) => noted(inner.deleting(id, expect), expect)
     return committedCollection({ ...inner, putting, deleting }, commit)
   }
 
@@ -101,8 +115,8 @@ class AuditedStore implements Store {
     const log = this.#store.log(name)
     return {
       ...log,
-      append: async (partition, bodies) => {
-        const { results } = await this.commit([log.appending(partition, bodies)])
+      append: async (bodies) => {
+        const { results } = await this.commit([log.appending(bodies)])
         return results[0] ?? 0
       },
     }
@@ -178,7 +192,9 @@ class AuditedStore implements Store {
   async #formerOf(writes: readonly Change[]): Promise<readonly (Document | undefined)[]> {
     const former = new Map<string, Document>()
     const idsOf = new Map<CollectionSpec<never>, string[]>()
-    for (const { collection, id } of writes) {
+    for (const write of writes) {
+      const { collection, id, expect } = write
+      if (expect === 'absent' || this.#read.has(write)) continue
       const ids = idsOf.get(collection)
       if (ids === undefined) idsOf.set(collection, [id])
       else ids.push(id)
@@ -190,7 +206,7 @@ class AuditedStore implements Store {
         for (const { id, value } of found) former.set(`${spec.name}/${id}`, value)
       }
     }
-    return writes.map(({ collection, id }) => former.get(`${collection.name}/${id}`))
+    return writes.map((write) => this.#read.get(write) ?? former.get(`${write.collection.name}/${write.id}`))
   }
 }
 

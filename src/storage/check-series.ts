@@ -2,6 +2,7 @@
 import { isPlainObject, kindOf } from '#kernel'
 import { checkName, checkText, checkWhole, isStorable } from './check-text.ts'
 import {
+  DEFAULT_LIMIT,
   DEFAULT_MESSAGES,
   DEFAULT_SAMPLES,
   MAX_BATCH,
@@ -14,9 +15,18 @@ import {
   MAX_SAMPLES,
   MAX_TIME,
 } from './limits.ts'
-import { checkPartition, jsonText } from './prepare-writes.ts'
+import { jsonText } from './prepare-writes.ts'
 import { Problems } from './problems.ts'
-import type { BucketQuery, NewMessage, RangeQuery, Sample, Series, StoredMessage, TimeRange } from './series.ts'
+import type {
+  BucketQuery,
+  NamesQuery,
+  NewMessage,
+  RangeQuery,
+  Sample,
+  Series,
+  StoredMessage,
+  TimeRange,
+} from './series.ts'
 
 type Batch = Parameters<Series['append']>[0]
 
@@ -90,7 +100,6 @@ export function prepareBatch(batch: Batch): PreparedBatch {
   }
   if (applies !== undefined) {
     checkName(applies.log, '/applies/log', 'a log', problems)
-    checkPartition(applies.partition, '/applies/partition', problems)
     checkWhole(
       applies.position,
       '/applies/position',
@@ -248,10 +257,28 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
   }
 }
 
-export function checkApplied(log: string, partition: number): void {
+export interface CheckedNames {
+  readonly of: 'samples' | 'messages'
+  /** the pair after which the list begins; empty texts: none */
+  readonly resource: string
+  readonly name: string
+  readonly limit: number
+}
+
+export function checkNames({ of, after, limit = DEFAULT_LIMIT }: NamesQuery): CheckedNames {
+  const problems = new Problems()
+  if (after !== undefined) {
+    checkLabel(after.resource, '/after/resource', 'the name of a resource', problems)
+    checkLabel(after.name, '/after/name', 'the name of a metric or stream', problems)
+  }
+  checkWhole(limit, '/limit', { min: 1, max: MAX_LIMIT }, problems)
+  problems.throwIfAny('The question for names')
+  return { of, resource: after?.resource ?? '', name: after?.name ?? '', limit }
+}
+
+export function checkApplied(log: string): void {
   const problems = new Problems()
   checkName(log, '/log', 'a log', problems)
-  checkPartition(partition, '/partition', problems)
   problems.throwIfAny('The question for progress')
 }
 

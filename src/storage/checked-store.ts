@@ -1,13 +1,16 @@
 /** Collections, logs and series for all media: checks the input, then lets the medium read or write. */
+import { isPlainObject } from '#kernel'
 import { checkCountField, type CheckedQuery, checkIds, checkQuery, checkWhere, isId } from './check-query.ts'
 import {
   checkApplied,
   checkBuckets,
   type CheckedMessages,
+  type CheckedNames,
   type CheckedRange,
   type CheckedRemoval,
   checkLatest,
   checkMessages,
+  checkNames,
   checkNow,
   checkRange,
   checkRemoval,
@@ -22,6 +25,7 @@ import type {
   Condition,
   Document,
   Expectation,
+  ExpectedDocument,
   Log,
   LogBody,
   LogEntry,
@@ -29,9 +33,8 @@ import type {
   Write,
 } from './contract.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './limits.ts'
-import { checkPartition } from './prepare-writes.ts'
 import { Problems } from './problems.ts'
-import type { Bucket, BucketQuery, Sample, SampleColumns, Series, StoredMessage } from './series.ts'
+import type { Bucket, BucketQuery, Sample, SampleColumns, Series, SeriesName, StoredMessage } from './series.ts'
 import type { KnownField, KnownSpec } from './spec.ts'
 
 export interface Access {
@@ -57,15 +60,12 @@ export function checkedCollection<D extends Document>(
   medium: DocumentsMedium<D>,
 ): Collection<D> {
   const { run } = access
-  const putting = (id: string, value: D, expect: Expectation = 'any'): Write => {
-    return { kind: 'put', collection: spec, id, value, expect }
+  const putting = (id: string, value: D, expect?: ExpectedDocument): Write => {
+    return { kind: 'put', collection: spec, id, value, expect: expectationOf(expect) }
   }
-  const deleting = (id: string, expect: Expectation = 'any'): Write => ({
-    kind: 'delete',
-    collection: spec,
-    id,
-    expect,
-  })
+  const deleting = (id: string, expect?: ExpectedDocument): Write => {
+    return { kind: 'delete', collection: spec, id, expect: expectationOf(expect) }
+  }
   return {
     spec,
     get: (id) => run(async () => (isId(id) ? medium.get(id) : undefined)),
@@ -86,35 +86,35 @@ export function checkedCollection<D extends Document>(
   }
 }
 
+/** Whether an expectation is a document as it was read. */
+export function isStored(expect: ExpectedDocument | undefined): expect is Stored<Document> {
+  return isPlainObject(expect)
+}
+
+function expectationOf(expect: ExpectedDocument = 'any'): Expectation {
+  return isStored(expect) ? expect.version : expect
+}
+
 export interface LogMedium {
-  read(partition: number, after: number, limit: number): Promise<readonly LogEntry[]>
-  bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
-  partitions(): Promise<readonly number[]>
-  trim(partition: number, upTo: number): Promise<void>
+  read(after: number, limit: number): Promise<readonly LogEntry[]>
+  bounds(): Promise<{ readonly first: number; readonly last: number }>
+  trim(upTo: number): Promise<void>
 }
 
 export function checkedLog(name: string, access: Access, medium: LogMedium): Log {
   checkLogName(name)
   const { run } = access
-  const appending = (partition: number, bodies: readonly LogBody[]): Write => {
-    return { kind: 'append', log: name, partition, bodies }
-  }
+  const appending = (bodies: readonly LogBody[]): Write => ({ kind: 'append', log: name, bodies })
   return {
     name,
     appending,
-    append: (partition, bodies) => resultOf(access, appending(partition, bodies)),
-    read: (partition, after, limit) =>
-      run(async () => medium.read(partition, after, checkLogQuestion(name, partition, after, limit))),
-    bounds: (partition) =>
+    append: (bodies) => resultOf(access, appending(bodies)),
+    read: (after, limit) => run(async () => medium.read(after, checkLogQuestion(name, after, limit))),
+    bounds: () => run(() => medium.bounds()),
+    trim: (upTo) =>
       run(async () => {
-        checkLogQuestion(name, partition)
-        return medium.bounds(partition)
-      }),
-    partitions: () => run(() => medium.partitions()),
-    trim: (partition, upTo) =>
-      run(async () => {
-        checkLogQuestion(name, partition, upTo)
-        await medium.trim(partition, upTo)
+        checkLogQuestion(name, upTo)
+        await medium.trim(upTo)
       }),
   }
 }
@@ -127,12 +127,13 @@ async function resultOf({ commit }: Access, write: Write): Promise<number> {
 /** How a medium stores series of one tenant. `now`: epoch ms, after which expired data counts as absent. */
 export interface SeriesMedium {
   append(batch: PreparedBatch): Promise<void>
-  applied(log: string, partition: number): Promise<number>
+  applied(log: string): Promise<number>
   range(query: CheckedRange, now: number): Promise<readonly Sample[]>
   columns(query: CheckedRange, now: number): Promise<SampleColumns>
   buckets(query: BucketQuery, now: number): Promise<readonly Bucket[]>
   latest(resource: string, metric: string | undefined, now: number): Promise<readonly Sample[]>
   messages(query: CheckedMessages, now: number): Promise<readonly StoredMessage[]>
+  names(query: CheckedNames): Promise<readonly SeriesName[]>
   remove(what: CheckedRemoval): Promise<void>
   expire(now: number): Promise<number>
 }
@@ -145,10 +146,10 @@ export function checkedSeries({ run }: Pick<Access, 'run'>, clock: () => number,
         const { samples, messages, applies } = prepared
         if (samples.length + messages.length > 0 || applies !== undefined) await medium.append(prepared)
       }),
-    applied: (log, partition) =>
+    applied: (log) =>
       run(async () => {
-        checkApplied(log, partition)
-        return medium.applied(log, partition)
+        checkApplied(log)
+        return medium.applied(log)
       }),
     range: (query) => run(async () => medium.range(checkRange(query), clock())),
     columns: (query) => run(async () => medium.columns(checkRange(query), clock())),
@@ -163,6 +164,7 @@ export function checkedSeries({ run }: Pick<Access, 'run'>, clock: () => number,
         return medium.latest(resource, metric, clock())
       }),
     messages: (query) => run(async () => medium.messages(checkMessages(query), clock())),
+    names: (query) => run(async () => medium.names(checkNames(query))),
     remove: (what) => run(async () => medium.remove(checkRemoval(what))),
     expire: (now) =>
       run(async () => {
@@ -182,9 +184,8 @@ function checkLogName(name: string): void {
 }
 
 /** `after`: the position to read after, or to trim up to. Returns the effective limit. */
-function checkLogQuestion(log: string, partition: number, after = 0, limit = DEFAULT_LIMIT): number {
+function checkLogQuestion(log: string, after = 0, limit = DEFAULT_LIMIT): number {
   const problems = new Problems()
-  checkPartition(partition, '/partition', problems)
   checkWhole(after, '/position', POSITION, problems)
   checkWhole(limit, '/limit', { min: 1, max: MAX_LIMIT }, problems)
   problems.throwIfAny(`The question to the log ${log}`)

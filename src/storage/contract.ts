@@ -10,7 +10,7 @@
  * STORE-1 a commit applies all of its writes or none, and readers see all of them or none
  * STORE-2 a version is never used twice for an id, not even after a delete: a writer that expects it never overwrites
  *   another's work
- * STORE-3 positions of a log partition are 1, 2, 3 ... without gaps, in the order of commits
+ * STORE-3 positions of a log are 1, 2, 3 ... without gaps, in the order of commits
  * STORE-4 confirmed writes survive `kill -9`
  * STORE-5 a reader sees its own writes as soon as they are confirmed
  * STORE-6 commits of one store take effect, and are then confirmed, in the order of their calls; a rejection for the
@@ -30,6 +30,7 @@ export type {
   SampleColumns,
   SampleValue,
   Series,
+  SeriesName,
   StoredMessage,
 } from './series.ts'
 
@@ -173,13 +174,13 @@ export interface Collection<D extends Document> {
   count(where?: readonly Condition[]): Promise<number>
   /** Counts documents by the value of a text field. */
   countBy(field: string, where?: readonly Condition[]): Promise<ReadonlyMap<string, number>>
-  /** Writes one document and returns its new version. `expect` as in `Write`. */
-  put(id: string, value: D, expect?: Expectation): Promise<number>
+  /** Writes one document and returns its new version. */
+  put(id: string, value: D, expect?: ExpectedDocument): Promise<number>
   /** Deletes a document. Returns whether it existed. */
-  delete(id: string, expect?: Expectation): Promise<boolean>
+  delete(id: string, expect?: ExpectedDocument): Promise<boolean>
   /** Build writes to be committed as part of a unit of work. */
-  putting(id: string, value: D, expect?: Expectation): Write
-  deleting(id: string, expect?: Expectation): Write
+  putting(id: string, value: D, expect?: ExpectedDocument): Write
+  deleting(id: string, expect?: ExpectedDocument): Write
   /**
    * Builds a write without effect: the unit commits only if the document has this version, as for a fence
    * (`fenceStore`).
@@ -189,6 +190,9 @@ export interface Collection<D extends Document> {
 
 /** The required current version: a number, `'absent'`, or `'any'` (the default). */
 export type Expectation = number | 'absent' | 'any'
+
+/** An expectation, or the current document as it was read, which an audit then compares without another read. */
+export type ExpectedDocument = Expectation | Stored<Document>
 
 export interface Query {
   /** conditions that must all hold */
@@ -252,7 +256,7 @@ export type Write =
       readonly id: string
       readonly expect: number
     }
-  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly LogBody[] }
+  | { readonly kind: 'append'; readonly log: string; readonly bodies: readonly LogBody[] }
 
 export interface Committed {
   /**
@@ -262,19 +266,18 @@ export interface Committed {
   readonly results: readonly number[]
 }
 
-/** A durable sequence of inputs, in numbered partitions. */
+/** A durable sequence of inputs. */
 export interface Log {
   readonly name: string
   /** Appends entries and returns the position of the last one. */
-  append(partition: number, bodies: readonly LogBody[]): Promise<number>
-  appending(partition: number, bodies: readonly LogBody[]): Write
+  append(bodies: readonly LogBody[]): Promise<number>
+  appending(bodies: readonly LogBody[]): Write
   /** Reads entries after a position, oldest first, at most `limit` (1 to 10,000, default 1,000). */
-  read(partition: number, after: number, limit?: number): Promise<readonly LogEntry[]>
-  /** Returns the first and last position; `{ first: n + 1, last: n }` for an empty partition. */
-  bounds(partition: number): Promise<{ readonly first: number; readonly last: number }>
-  partitions(): Promise<readonly number[]>
+  read(after: number, limit?: number): Promise<readonly LogEntry[]>
+  /** Returns the first and last position; `{ first: n + 1, last: n }` for an empty log. */
+  bounds(): Promise<{ readonly first: number; readonly last: number }>
   /** Deletes entries up to and including a position. Positions are never reused (STORE-3). */
-  trim(partition: number, upTo: number): Promise<void>
+  trim(upTo: number): Promise<void>
 }
 
 /** Body of an entry; always read back as JSON. */

@@ -82,8 +82,8 @@ class FencedStore implements Store {
     const log = this.#store.log(name)
     return {
       ...log,
-      append: async (partition, bodies) => {
-        const { results } = await this.commit([log.appending(partition, bodies)])
+      append: async (bodies) => {
+        const { results } = await this.commit([log.appending(bodies)])
         return results[0] ?? 0
       },
     }

@@ -21,6 +21,7 @@ export type {
   SampleColumns,
   SampleValue,
   Series,
+  SeriesName,
   Storage,
   Store,
   Stored,
@@ -33,6 +34,6 @@ export { type FenceHolder, FENCES, fenceStore, takeFence } from './fence-store.t
 export { examineObjects } from './files/examine-objects.ts'
 export { openMemoryBlobs } from './memory/memory-objects.ts'
 export { copyDatabases } from './sqlite/copy-databases.ts'
-export { type Damage, examineFile, type FileName, formOfFile } from './sqlite/examine.ts'
+export { type Damage, documentsIn, examineFile, type FileName, formOfFile } from './sqlite/examine.ts'
 export { rebuildFile } from './sqlite/rebuild.ts'
 export { forgetOldest, portions, portionsOfIds, walk } from './walk.ts'

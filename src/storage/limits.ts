@@ -18,7 +18,6 @@ export const MAX_WRITES = 10_000
 export const AUDIT_COLLECTION = 'audit_entries'
 /** bodies per append to a log */
 export const MAX_BODIES = 10_000
-export const MAX_PARTITION = 65_535
 
 export const MAX_GET_MANY = 1_000
 export const DEFAULT_LIMIT = 1_000

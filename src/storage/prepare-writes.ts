@@ -2,7 +2,7 @@
 import { isPlainObject, JsonText, kindOf, messageOf } from '#kernel'
 import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
-import { AUDIT_COLLECTION, MAX_BODIES, MAX_JSON_BYTES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'
+import { AUDIT_COLLECTION, MAX_BODIES, MAX_JSON_BYTES, MAX_NAME_BYTES, MAX_WRITES } from './limits.ts'
 import { Problems } from './problems.ts'
 import { type FieldValue, type KnownSpec, readFields, type Specs } from './spec.ts'
 
@@ -19,7 +19,7 @@ export type PreparedWrite =
     }
   | { readonly kind: 'delete'; readonly known: KnownSpec; readonly id: string; readonly expect: Expectation }
   | { readonly kind: 'expect'; readonly known: KnownSpec; readonly id: string; readonly expect: number }
-  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
+  | { readonly kind: 'append'; readonly log: string; readonly texts: readonly string[] }
 
 /** Paths of issues begin with the index of the write. */
 export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
@@ -75,10 +75,9 @@ function prepareAppend(
   base: string,
   problems: Problems,
 ): PreparedWrite | undefined {
-  const { log, partition, bodies } = write
+  const { log, bodies } = write
   const before = problems.count
   checkName(log, `${base}/log`, 'a log', problems)
-  checkPartition(partition, `${base}/partition`, problems)
   if (!Array.isArray(bodies) || bodies.length === 0) {
     problems.wrong(`${base}/bodies`, 'the append has no bodies', 'use a list of at least one body')
     return undefined
@@ -88,16 +87,7 @@ function prepareAppend(
     return undefined
   }
   const texts = bodies.map((body, i) => jsonText(body, `${base}/bodies/${i}`, problems) ?? '')
-  return problems.count === before ? { kind: 'append', log, partition, texts } : undefined
-}
-
-export function checkPartition(partition: unknown, path: string, problems: Problems): partition is number {
-  if (typeof partition === 'number' && Number.isInteger(partition) && partition >= 0 && partition <= MAX_PARTITION) {
-    return true
-  }
-  const shown = typeof partition === 'number' ? String(partition) : kindOf(partition)
-  problems.wrong(path, `${shown} is not a partition`, `use a whole number from 0 to ${MAX_PARTITION}`)
-  return false
+  return problems.count === before ? { kind: 'append', log, texts } : undefined
 }
 
 function checkExpectation(expect: unknown, path: string, problems: Problems): expect is Expectation {

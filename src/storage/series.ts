@@ -82,11 +82,24 @@ export interface Bucket {
 /** The position up to which a log was applied. */
 export interface LogPosition {
   readonly log: string
-  readonly partition: number
   /** at least 1, or at least 0 with `rewinds` */
   readonly position: number
   /** accepts a lower position than before, because the log is older than the series */
   readonly rewinds?: boolean
+}
+
+/** `of`: which pairs are listed. `after`: only pairs after this one. */
+export interface NamesQuery {
+  readonly of: 'samples' | 'messages'
+  readonly after?: SeriesName
+  /** 1 to 10,000; default 1,000 */
+  readonly limit?: number
+}
+
+export interface SeriesName {
+  readonly resource: string
+  /** metric of samples, or stream of messages */
+  readonly name: string
 }
 
 export interface Series {
@@ -103,7 +116,7 @@ export interface Series {
     readonly synced?: boolean
   }): Promise<void>
   /** Returns the last recorded position; 0 if none was recorded. */
-  applied(log: string, partition: number): Promise<number>
+  applied(log: string): Promise<number>
   range(query: RangeQuery): Promise<readonly Sample[]>
   /** Like `range`, but returns only times and values, as columns. */
   columns(query: RangeQuery): Promise<SampleColumns>
@@ -123,6 +136,8 @@ export interface Series {
       readonly descending?: boolean
     },
   ): Promise<readonly StoredMessage[]>
+  /** Lists pairs of resource and metric, or resource and stream, that have data or had some, by code point. */
+  names(query: NamesQuery): Promise<readonly SeriesName[]>
   /**
    * Removes a resource's samples (optionally of some metrics), messages (optionally of one stream), or both, within a
    * range. `keep`: for messages of one stream, the number of its newest messages to keep (0 to 10,000). `synced`: as

@@ -1,5 +1,5 @@
 /** Collects the coverage of a check: what occurred in at least one case, and what never occurred. */
-import type { Rule, Template } from '#core'
+import type { Relation, Rule, Template } from '#core'
 import type { RuleGraph } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'
 import { lengthText } from './moment-text.ts'
@@ -50,7 +50,7 @@ export class CheckCounts {
   /** `rule`: absent if each case has its own. `statesOf`: returns the possible states of a sensor, if known */
   constructor(rule: Rule | Template | undefined, statesOf: (label: string) => readonly string[]) {
     this.#rule = rule
-    for (const { label, combinations } of rule?.relations ?? [])
+    for (const { label, combinations } of rowRelations(rule))
       this.#rows.set(label, new Map(combinations.map((row) => [rowText(row), 0])))
     for (const label of sourcesOf(rule)) this.#states.set(label, new Map(statesOf(label).map((s) => [s, 0])))
     for (const destination of destinationsOf(rule)) this.#fired.set(destination, { count: 0, cases: 0 })
@@ -89,7 +89,7 @@ export class CheckCounts {
       }
       countEach(this.#states, label, met)
     }
-    for (const { label, parentLabels, combinations } of rule.relations ?? []) {
+    for (const { label, parentLabels, combinations } of rowRelations(rule)) {
       const met = new Set<string>()
       for (const moment of moments) {
         for (const row of combinations) {
@@ -180,4 +180,9 @@ function sourcesOf(rule: RuleGraph | undefined): readonly string[] {
 
 function destinationsOf(rule: RuleGraph | undefined): readonly string[] {
   return [...new Set((rule?.triggers ?? []).map(({ destinationLabel }) => destinationLabel))]
+}
+
+/** Returns relations whose rows are separate conditions; COUNT and SHARE only count matches of their row. */
+function rowRelations(rule: RuleGraph | undefined): readonly Relation[] {
+  return (rule?.relations ?? []).filter(({ type }) => type !== 'COUNT' && type !== 'SHARE')
 }

@@ -1,6 +1,6 @@
 /** Finds the paths of a rule, and the states of its nodes. */
 import type { FiredEvent, PlugRegistry } from '#core'
-import type { RuleGraph } from '#core/spi'
+import { plugOfNode, type RuleGraph } from '#core/spi'
 
 /** Returns the sensors behind a source: the source itself, or all sensors behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {
@@ -21,7 +21,8 @@ export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, '
 export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): readonly string[] {
   if (rule.relations?.some((relation) => relation.label === label) === true) return ['TRUE', 'FALSE']
   const sensor = rule.sensors?.find((one) => one.label === label)
-  return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
+  const plug = sensor && plugs.find('sensor', sensor.name, sensor.version)
+  return plug === undefined ? [] : plugOfNode(plug, sensor?.properties).states
 }
 
 /** Names the plugs that may still be running, by the labels of the finished ones. */

@@ -252,7 +252,7 @@ describe('what cannot be backed up or restored', () => {
   it('has series that lack more than the log contains', async () => {
     const { data, target } = await smallBackup()
     const state = new DatabaseSync(join(data, 'state.db'))
-    state.exec('UPDATE partitions SET first = 1000000')
+    state.exec('UPDATE logs SET first = 1000000')
     state.close()
     const outcome = await cli(['backup', target, '--data', data])
     expect([outcome.code, outcome.stderr]).toEqual([

@@ -14,6 +14,7 @@ import {
   knobsOf,
   perDayText,
   rehearsalAnswer,
+  suggestionsOf,
   turned,
   valuesAround,
 } from '../../src/console/words/rehearsal.ts'
@@ -360,4 +361,33 @@ it('shows resources below their parents, once each', () => {
     '3 valve',
     '2 fan',
   ])
+})
+
+describe('what can be rehearsed at once', () => {
+  const task = (ID: string, template: string | null, resource: string | null) => ({
+    ID,
+    name: `task ${ID}`,
+    template,
+    resource,
+  })
+
+  it('is each template with the resources of its tasks, then tasks without a template', () => {
+    const tasks = [
+      task('1', null, 'd'),
+      task('2', 'hot', 'b'),
+      task('3', 'hot', 'a'),
+      task('4', 'hot', 'a'),
+      task('5', 'hot', null),
+    ]
+    expect(suggestionsOf(tasks)).toEqual([
+      { kind: 'template', id: 'hot', name: 'hot', resources: ['a', 'b'] },
+      { kind: 'task', id: '1', name: 'task 1', resources: ['d'] },
+    ])
+  })
+
+  it('is bounded', () => {
+    const many = Array.from({ length: 40 }, (_, i) => [task(`a${i}`, 'one', `r${i}`), task(`b${i}`, null, 'r')]).flat()
+    const found = suggestionsOf(many)
+    expect([found.length, found[0]?.resources.length]).toEqual([6, 8])
+  })
 })

@@ -45,7 +45,7 @@ beforeAll(async () => {
     messages: Array.from({ length: 300 }, (_, i) => ({ resource: 'r1', stream: 'events', time: i, body: { heat: i } })),
   })
   for (let i = 0; i < NOTE_COUNT; i++) await acme.collection(NOTES).put(`n${i}`, noteOf(i))
-  await acme.log('inputs').append(0, [{ a: 1 }, { b: 2 }])
+  await acme.log('inputs').append([{ a: 1 }, { b: 2 }])
   await acme.blobs.put('plan', Buffer.alloc(400_000, 'plan '))
   // until they are in chunks, the samples stand in the order of their arrival too, and survive damage of a chunk
   await until(async () => arrivals() === 0)
@@ -180,8 +180,8 @@ describe('a repair', () => {
     expect(left).toHaveLength(SAMPLES - (chunk?.count ?? 0))
     expect(await acme.series.messages({ resource: 'r1', stream: 'events', limit: 1_000 })).toHaveLength(300)
     expect(await acme.collection(NOTES).count()).toBe(NOTE_COUNT - 1)
-    expect(await acme.log('inputs').append(0, [{ c: 3 }])).toBe(3)
-    expect(await acme.log('inputs').read(0, 0)).toEqual([{ position: 3, body: { c: 3 } }])
+    expect(await acme.log('inputs').append([{ c: 3 }])).toBe(3)
+    expect(await acme.log('inputs').read(0)).toEqual([{ position: 3, body: { c: 3 } }])
     await storage.close()
     expect((await doctor({ data })).code).toBe(0)
   })

@@ -19,6 +19,9 @@ const LONG = 300
 /** literals that are for people */
 const WORDS = /"[^" ]+ [^"]*"/g
 
+/** The place of a type in the checkout, which differs between checkouts. */
+const PLACE = /import\("[^"]*"\)\./g
+
 /** An export by the name that it has outside. */
 type Exported = readonly [name: string, symbol: Symbol]
 
@@ -94,7 +97,8 @@ export class ExportedTypes implements Disposable {
   #membersOf(symbol: Symbol): readonly string[] {
     const { checker } = this.#project
     const type = checker.getDeclaredTypeOfSymbol(symbol)
-    if (symbol.flags & TypeAlias) return [checker.typeToString(type, undefined, WHOLE | NodeBuilderFlags.InTypeAlias)]
+    if (symbol.flags & TypeAlias)
+      return [withoutDeclarations(checker.typeToString(type, undefined, WHOLE | NodeBuilderFlags.InTypeAlias))]
     const members = checker.getPropertiesOfType(type).filter(({ name }) => !name.startsWith('__#'))
     const types = this.#typeOf(members)
     return members
@@ -107,11 +111,13 @@ export class ExportedTypes implements Disposable {
   #typeOf(symbols: readonly Symbol[]): readonly string[] {
     const { checker } = this.#project
     const types = symbols.length === 0 ? [] : checker.getTypeOfSymbol(symbols)
-    const texts = types.map((type) => (type === undefined ? '?' : checker.typeToString(type, undefined, WHOLE)))
+    const texts = types.map((type) =>
+      type === undefined ? '?' : withoutDeclarations(checker.typeToString(type, undefined, WHOLE)),
+    )
     return texts.map((text) =>
       [...this.#names].reduce(
         (shorter, [long, name]) => shorter.replaceAll(long, name),
-        text.replaceAll(WORDS, 'string'),
+        text.replaceAll(PLACE, '').replaceAll(WORDS, 'string'),
       ),
     )
   }
@@ -123,4 +129,27 @@ export class ExportedTypes implements Disposable {
 
 function isType({ flags }: Symbol): boolean {
   return (flags & (Class | Interface | TypeAlias)) !== 0
+}
+
+/** Without what types of plugs carry of their declarations, which is in a file of its own. */
+function withoutDeclarations(text: string): string {
+  const start = text.indexOf('DefinedPlug<')
+  if (start < 0) return text
+  const open = start + 'DefinedPlug'.length
+  let depth = 0
+  let at = open
+  do {
+    const char = text[at]
+    if (char === '"') at = endOfText(text, at)
+    else if (char === '<') depth++
+    else if (char === '>' && text[at - 1] !== '=') depth--
+    at++
+  } while (depth > 0 && at < text.length)
+  return text.slice(0, open) + withoutDeclarations(text.slice(at))
+}
+
+function endOfText(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at
 }

@@ -66,9 +66,9 @@ export function operationsOf(document: ApiDocument): readonly Operation[] {
   )
 }
 
-/** Operations whose responses never end, one that depends on discovered data, and one that needs a cookie. */
+/** Operations whose responses never end, those that depend on discovered data or a notification, and one that needs a cookie. */
 export const ENDLESS =
-  /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate|getAuthV1Session$/
+  /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate|getAuthV1Session$|getNotificationAlarm(?:Notification|Link)$/
 
 export const JSON_TYPE = 'application/json'
 
@@ -82,6 +82,7 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/registry/v2/webscripts', { name: 'calls', version: '1.0.0', '*': 'index.js', tag: 'cellar' }],
   ['/registry/v2/models', { name: 'boilers', version: '1.0.0', '*': 'model.joblib', tag: 'cellar' }],
   ['/registry/v2/tags', { tag: 'cellar' }],
+  ['/alarm/types', { type: 'OVERHEATED' }],
   ['/vault', { name: 'WEATHER_TOKEN' }],
   ['/registry/v2/runtimeTags', { tag: 'python' }],
   ['/registry/v2/schemas', { schema: 'plugs-manifest', functionType: 'plugs', role: 'manifest' }],
@@ -101,6 +102,9 @@ const QUERIES: Readonly<Record<string, string>> = {
   postTemplateDebug: '?nodeToDebug=pump_runs',
   getTaskExplain: '?node=alarm',
   getSchedulesNext: '?cron=0%200%20*%20*%20*',
+  getPrometheusApiV1Query: '?query=temperature',
+  getPrometheusApiV1QueryRange: '?query=temperature&start=0&end=60&step=15s',
+  getPrometheusApiV1Series: '?match[]=temperature',
   getBrokerResourceSeriesByMetric: '?aggregate=mean&grouping=1h',
 }
 

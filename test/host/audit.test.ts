@@ -142,7 +142,7 @@ describe('entries of the audit', () => {
       for (const at of [1, 2, 3]) await entries.put(`${at}`, entry('one', at))
       await entries.put('4', entry('two', 1))
     }
-    const audit = createAuditService({ tenant: 'one', store, hostStore, now: () => 13, ageMs: 10 })
+    const audit = createAuditService({ tenant: 'one', store, hostStore, now: () => 13, age: () => 10 })
     await audit.forget()
     for (const one of [store, hostStore]) {
       expect(await one.collection(AUDIT_ENTRIES).ids({})).toEqual(['3', '4'])

@@ -23,6 +23,19 @@ describe('POST /api/batch', () => {
     })
   })
 
+  it('is listed among the jobs of the tenant, with what it does', async () => {
+    await using host = await wholeHost({ only: 'rules,resources,functions' })
+    await host.ask('POST', '/api/resources', { id: 'r1' })
+    const body = { entity: 'resource', action: 'delete', query: { ids: ['r1'] } }
+    const { body: queued } = await host.ask('POST', '/api/batch', body)
+    const { id } = queued['entity'] as { readonly id: string }
+    const job = async () => {
+      const { jobs } = (await host.ask('GET', '/registry/v2/jobs')).body as { readonly jobs: readonly { id: string }[] }
+      return jobs.find((one) => one.id === id)
+    }
+    await expect.poll(job).toMatchObject({ type: 'batch', operation: 'deleting 1 resource', state: 'completed' })
+  })
+
   it('accepts only tasks if resources are not served', async () => {
     await using host = await wholeHost({ only: 'rules' })
     const refused = await host.ask('POST', '/api/batch', {

@@ -46,6 +46,16 @@ const made = async (url: string, body: object): Promise<string> => {
 const idIn = (body: string): string =>
   (JSON.parse(body) as { ID?: string; id?: string }).ID ?? (JSON.parse(body) as { id: string }).id
 const ruleOf = (turn: number) => ({ sensors, task: { name: `task ${turn}`, start: false } })
+const contactOf = (turn: number) => ({
+  description: `turn ${turn}`,
+  channels: [{ type: 'email', to: ['ann@example.com'] }],
+})
+const windowOf = (turn: number) => ({
+  title: `turn ${turn}`,
+  effect: 'suppress',
+  select: { types: ['HOT'] },
+  until: '2090-01-01T00:00:00Z',
+})
 const ENTITIES: readonly Entity[] = [
   {
     name: 'a template',
@@ -66,6 +76,31 @@ const ENTITIES: readonly Entity[] = [
     name: 'an alarm',
     made: async () => `/alarm/alarms/${idIn(await made('/alarm/alarms', alarm))}`,
     write: { method: 'PUT', body: (turn) => ({ assignee: `user ${turn}` }) },
+  },
+  {
+    name: 'a type of alarms',
+    made: async () => (await ask('PUT', '/alarm/types/HOT', {}), '/alarm/types/HOT'),
+    write: { method: 'PUT', body: (turn) => ({ texts: { cause: `leak ${turn}` } }) },
+  },
+  {
+    name: 'a calendar',
+    made: async () => (await ask('PUT', '/api/calendars/c', { zone: 'UTC' }), '/api/calendars/c'),
+    write: { method: 'PUT', body: (turn) => ({ zone: 'UTC', description: `turn ${turn}` }) },
+  },
+  {
+    name: 'a contact',
+    made: async () => (await ask('PUT', '/alarm/contacts/c', contactOf(0)), '/alarm/contacts/c'),
+    write: { method: 'PUT', body: contactOf },
+  },
+  {
+    name: 'a policy',
+    made: async () => (await ask('PUT', '/alarm/policies/p', { contacts: ['c'] }), '/alarm/policies/p'),
+    write: { method: 'PUT', body: (turn) => ({ contacts: ['c'], description: `turn ${turn}` }) },
+  },
+  {
+    name: 'a maintenance window',
+    made: async () => (await ask('PUT', '/alarm/windows/w', windowOf(0)), '/alarm/windows/w'),
+    write: { method: 'PUT', body: windowOf },
   },
   {
     name: 'a resource',
@@ -152,11 +187,11 @@ describe('a write with a condition', () => {
   })
 })
 
-/** Webscripts and object contents read headers themselves, and a session is opened without a caller. */
-const PUBLIC = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1|auth\/v1\/session)(?:\/|$)/
+/** Webscripts and object contents read headers themselves; a session and a signed link have no caller. */
+const PUBLIC = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1|auth\/v1\/session|alarm\/links)(?:\/|$)/
 /** Routes that evaluate `If-Match` and `If-None-Match`. */
 const READ =
-  /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^POST \/api\/templates\/one\/versions\/one\/publish$|^POST \/api\/tasks\/one\/versions\/one\/restore$|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
+  /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^POST \/api\/templates\/one\/versions\/one\/publish$|^POST \/api\/tasks\/one\/versions\/one\/restore$|^(?:PUT|DELETE) \/alarm\/(?:alarms|types|windows|contacts|policies)\/one$|^(?:PUT|DELETE) \/api\/calendars\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$|^PUT \/retention\/v1\/rules$/
 
 describe('a condition that a route does not support', () => {
   it('is rejected by name by every route that writes', async () => {

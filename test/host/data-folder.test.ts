@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ofFullDisk, openDataFolder, spaceTrouble, tokenKey } from '../../src/host/data-folder.ts'
+import { ofFullDisk, openDataFolder, spaceTrouble, spaceWarning, tokenKey } from '../../src/host/data-folder.ts'
 import { testFolder } from '../support/test-folder.ts'
 
 const root = testFolder()
@@ -65,6 +65,9 @@ describe('the disk of a data folder', () => {
     expect(of(200)).toBe(
       'The disk of the data folder /data is full: 200 KiB are free, and 4096 KiB are required; free some space',
     )
+    const warning = (free: number) => spaceWarning('/data', () => ({ blocks: 1000, bavail: free, bsize: 1_048_576 }))
+    expect([warning(200), spaceWarning('/data', () => undefined)]).toEqual([undefined, undefined])
+    expect(warning(199)).toContain('the disk of the data folder /data is 80 % full, 199 MiB are free')
     expect([of(4096), of(0, 0), spaceTrouble('/data', () => undefined)]).toEqual([undefined, undefined, undefined])
   })
 

@@ -10,6 +10,7 @@ const CHECKED_THERE = [
   ...['/api/v1/one', '/api/v1/one/one', '/functions/v1/one', '/functions/v1/one/one'].flatMap((url) =>
     ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} ${url}`),
   ),
+  'POST /alarm/links/one',
   'POST /auth/v1/session',
   'POST /reflexarc-ws-one',
   'POST /reflexarc-ws-one/one',

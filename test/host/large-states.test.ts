@@ -53,7 +53,7 @@ describe('a state above the bound', () => {
   afterEach(() => host.app.close())
 
   /** Returns the first and last positions in the log of inputs. */
-  const logged = () => storage.tenant('acme').log(LOG_NAME).bounds(0)
+  const logged = () => storage.tenant('acme').log(LOG_NAME).bounds()
   /** Returns the time that the last checkpoint reflects. */
   const roundsUntil = async () => (await storage.tenant('acme').collection(MARKS).get(MARK_ID))?.value.time
   const stored = async (): Promise<StateRecord | undefined> =>

@@ -40,6 +40,8 @@ async function linksOfAll({ ask, operations }: StoryHost, host: string): Promise
   const noting: Ask = async (asked) => {
     const answer = await ask({ ...asked, headers: { host, ...asked.headers } })
     const from = `${asked.method ?? 'GET'} ${asked.url}`
+    // `next` of the audit is an id to continue from
+    if (asked.url.startsWith('/audit/')) return answer
     for (const link of linksOf(answer)) found.set(`${link.method} ${link.href}`, { ...link, from })
     return answer
   }

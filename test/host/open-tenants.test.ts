@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import type { Gauges } from '../../src/host/gauges.ts'
+import type { ByTenant, Gauges } from '../../src/host/gauges.ts'
 import type { HostedService } from '../../src/host/hosted-service.ts'
 import { HostTenants } from '../../src/host/open-tenants.ts'
 import { TenantFigures } from '../../src/host/tenant-figures.ts'
@@ -29,13 +29,48 @@ describe('figures of what tenants have', () => {
     const now = () => [read.get('queries')?.(), read.get('queries-executed')?.()]
     expect(now()).toEqual([0, 0])
     const [one, other] = [executed(3), executed(4)]
-    for (const registry of [one, other, {}]) figures.began(registry)
+    for (const registry of [one, other, {}]) figures.began(registry, 'acme')
     expect(now()).toEqual([2, 7])
     figures.ended(one)
     figures.ended(one)
     expect(now()).toEqual([1, 7])
-    figures.began(one)
+    figures.began(one, 'acme')
     expect(now()).toEqual([2, 10])
+  })
+})
+
+describe('figures of each tenant', () => {
+  const ended = (delivered: number) =>
+    ({ running: { runner: { counts: { deliveries: { delivered, dead: 1 } } } } }) as unknown as ServiceRegistry
+
+  it('have its label up to a hundred tenants, then an empty one, and totals of closed tenants stay', () => {
+    let read: (() => ByTenant | Promise<ByTenant>) | undefined
+    const gauges = { watchByTenant: (_figure: string, given: typeof read) => (read = given) } as unknown as Gauges
+    const figures = new TenantFigures(gauges)
+    figures.deliveries(({ running }) => running?.runner.counts?.deliveries)
+    const registries = Array.from({ length: 102 }, () => ended(2))
+    for (const [i, registry] of registries.entries()) figures.began(registry, `t${i}`)
+    const now = () => new Map(read?.() as ByTenant)
+    expect(now().get('t99')).toEqual({ delivered: 2, dead: 1 })
+    expect(now().get('')).toEqual({ delivered: 4, dead: 2 })
+    expect(now().size).toBe(101)
+    for (const registry of registries) figures.ended(registry)
+    expect(now().get('t99')).toEqual({ delivered: 2, dead: 1 })
+    const again = ended(5)
+    figures.began(again, 't99')
+    expect(now().get('t99')).toEqual({ delivered: 7, dead: 2 })
+  })
+
+  it('are left out while they cannot be read', async () => {
+    let read: (() => ByTenant | Promise<ByTenant>) | undefined
+    const gauges = { watchByTenant: (_figure: string, given: typeof read) => (read = given) } as unknown as Gauges
+    const figures = new TenantFigures(gauges)
+    figures.byTenant('alarms', ({ queries }) =>
+      queries === undefined ? Promise.reject(new Error('away')) : Promise.resolve({ MAJOR: 1 }),
+    )
+    figures.began({}, 'away')
+    figures.began(executed(1), 'here')
+    expect([...((await read?.()) ?? [])]).toEqual([['here', { MAJOR: 1 }]])
   })
 })
 

@@ -66,6 +66,22 @@ const edit = (path: string, change: (text: string) => string): void =>
 const lower = (text: string): string => text.replace('"threshold": 90', '"threshold": 80')
 
 describe('reflexarc rules', () => {
+  it('keeps calendars, contacts, policies and maintenance windows as files', async () => {
+    const { calendars, notification, maintenance } = host.client
+    await calendars.put('duty', { zone: 'UTC', shifts: [{ name: 'day', from: '08:00', to: '20:00', onCall: ['ann'] }] })
+    await notification.contacts.put('ann', { channels: [{ type: 'email', to: ['ann@example.com'] }] })
+    await notification.policies.put('all', { onCall: 'duty' })
+    await maintenance.put('w', { effect: 'suppress', select: { types: ['HOT'] }, until: '2090-01-01T00:00:00Z' })
+    expect(await rules('pull')).toMatchObject({ code: 0, stderr: '' })
+    const other = await newHost()
+    expect(await rules('push', [], other)).toMatchObject({ code: 0, stderr: '' })
+    expect(await other.client.calendars.get('duty')).toMatchObject({ zone: 'UTC' })
+    expect(await other.client.notification.policies.get('all')).toMatchObject({ onCall: 'duty', warnings: [] })
+    expect(await other.client.notification.contacts.get('ann')).toMatchObject({ channels: [{ type: 'email' }] })
+    expect(await other.client.maintenance.get('w')).toMatchObject({ effect: 'suppress', state: 'active' })
+    expect(await rules('diff', [], other)).toMatchObject({ code: 0 })
+  })
+
   it('writes one readable file for each document, and a pull after a push changes nothing', async () => {
     expect(await rules('pull')).toMatchObject({
       code: 0,

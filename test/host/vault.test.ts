@@ -166,11 +166,11 @@ it('a rule has it where it writes ${vault.NAME}, and shows it nowhere', async ()
   await put('WORD', VALUE)
   const declared = { states: ['Known'], input: [{ name: 'text', dataType: 'string' }] }
   const files = {
-    'plug.json': manifestOf({ name: 'measure', runtime: 'plug-python3', interface: declared }),
+    'plug.json': manifestOf({ name: 'lengthOf', runtime: 'plug-python3', interface: declared }),
     'main.py': 'def execute(properties, *others):\n    return ("Known", {"length": len(properties["text"])})\n',
   }
   await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
-  const sensor = { label: 'word', name: 'measure', resource: '$', properties: { text: '${vault.WORD}' } }
+  const sensor = { label: 'word', name: 'lengthOf', resource: '$', properties: { text: '${vault.WORD}' } }
   const rule = { sensors: [sensor], task: { name: 'words', type: 'reactive', resource: 'r9' } }
   const { body: task } = await host.ask('POST', '/api/tasks', rule)
   await host.ask('POST', '/resources/r9/events', { temperature: 30 })

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { AppError } from '../../src/kernel/errors.ts'
 import { Feed } from '../../src/kernel/feed.ts'
-import { KEPT_EVENTS, LOG_NAME, messageBody, PARTITION } from '../../src/log/message-entry.ts'
+import { KEPT_EVENTS, LOG_NAME, messageBody } from '../../src/log/message-entry.ts'
 import { TenantLog } from '../../src/log/tenant-log.ts'
 import type { BrokerMessage } from '../../src/services/broker/contract.ts'
 import { createBrokerService } from '../../src/services/broker/service.ts'
@@ -72,7 +72,7 @@ it('a unit that is larger than an entry may be is refused whole, and those behin
   const next = log.add({ entries: [{ body: { k: 'data' } }] })
   await expect(refused).rejects.toMatchObject({ code: 'TOO_LARGE' })
   await next
-  expect(await log.log.bounds(PARTITION)).toEqual({ first: 1, last: 1 })
+  expect(await log.log.bounds()).toEqual({ first: 1, last: 1 })
 })
 
 it('a disk that fills during a checkpoint costs nothing: the log is kept until states can be stored', async () => {
@@ -91,7 +91,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   await life.send('r', { level: 12 })
   await life.to(500)
   await life.runner.close()
-  expect((await store.log(LOG_NAME).bounds(PARTITION)).first).toBe(1)
+  expect((await store.log(LOG_NAME).bounds()).first).toBe(1)
   isFull = false
   const after = new Life(storage, new Outside(), { at: 100_000 })
   await after.runner.resume([runnableOf('a', RULE, { resource: 'r' })])
@@ -99,7 +99,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   // inputs are kept after an hour
   await after.to(4_000_000)
   await after.runner.close()
-  expect((await store.log(LOG_NAME).bounds(PARTITION)).first).toBeGreaterThan(1)
+  expect((await store.log(LOG_NAME).bounds()).first).toBeGreaterThan(1)
 })
 
 it('a reader that is a million units behind begins again, and is notified that it missed some', async () => {

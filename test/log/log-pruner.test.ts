@@ -1,7 +1,7 @@
 /** What of a log is let go: what tasks, series and readers all do without, whether they are served here or not (LOG-7). */
 import { describe, expect, it } from 'vitest'
 import { LogPruner, MARK_ID, MARKS } from '../../src/log/log-pruner.ts'
-import { LOG_NAME, PARTITION } from '../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../src/log/message-entry.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 
 const POST = { k: 'data', m: { resource: 'r', timestamp: 1 }, s: 'events' }
@@ -12,11 +12,11 @@ const BOTH = { ...POST, at: 1 }
 async function logWith(bodies: readonly object[], floors: Partial<Pick<LogPruner, 'tasks' | 'followers'>>) {
   const store = openMemory().tenant('acme')
   const log = store.log(LOG_NAME)
-  await log.append(PARTITION, bodies.map((body) => ({ ...body })) as never)
+  await log.append(bodies.map((body) => ({ ...body })) as never)
   const pruner = Object.assign(new LogPruner(store, log), floors)
   const first = async (): Promise<number> => {
     await pruner.prune(true)
-    return (await log.bounds(PARTITION)).first
+    return (await log.bounds()).first
   }
   return { store, first, pruner }
 }
@@ -76,13 +76,13 @@ describe('a log where no rules are served', () => {
 describe('a log where no broker is served', () => {
   it('is kept for messages that series do not have', async () => {
     const { store, first } = await logWith([POST, INPUT, POST, INPUT], { tasks: () => 4 })
-    await store.series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: 1 } })
+    await store.series.append({ applies: { log: LOG_NAME, position: 1 } })
     expect(await first()).toBe(2)
   })
 
   it('takes series along where there are none, so that they miss nothing when they are served again', async () => {
     const { store, first } = await logWith([INPUT, INPUT, INPUT], { tasks: () => 2 })
     expect(await first()).toBe(3)
-    expect(await store.series.applied(LOG_NAME, PARTITION)).toBe(2)
+    expect(await store.series.applied(LOG_NAME)).toBe(2)
   })
 })

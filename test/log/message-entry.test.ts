@@ -1,6 +1,6 @@
 /** A message is in the log once, for tasks, series and streams alike (LOG-1). */
 import { expect, it } from 'vitest'
-import { isInput, isKept, LOG_NAME, messagesOfEntry, PARTITION } from '../../src/log/message-entry.ts'
+import { isInput, isKept, LOG_NAME, messagesOfEntry } from '../../src/log/message-entry.ts'
 import { TenantLog } from '../../src/log/tenant-log.ts'
 import { parseWritten } from '../../src/kernel/written-integers.ts'
 import { engineIntake } from '../../src/host/wiring/engine-intake.ts'
@@ -28,7 +28,7 @@ it('has an entry for each post, which says whether tasks, series and streams fol
     engine: () => engineIntake(life.runner.intake),
   })
   await life.begin(runnableOf('a', RULE, { resource: 'heard' }))
-  const { last: before } = await storage.tenant(TENANT).log(LOG_NAME).bounds(PARTITION)
+  const { last: before } = await storage.tenant(TENANT).log(LOG_NAME).bounds()
   const { posting, series } = broker.as({ tenant: TENANT, user: 'tester' })
   await posting.events('heard', { level: 1 })
   await posting.events('other', { level: 2 }, { ttl: '1d' })
@@ -41,7 +41,7 @@ it('has an entry for each post, which says whether tasks, series and streams fol
   await posting.events('heard', [{ level: 7 }, { level: 8 }])
   await posting.command('heard', { name: 'on' })
   await posting.events('other', { level: 9 }, { store: false })
-  const entries = await storage.tenant(TENANT).log(LOG_NAME).read(PARTITION, before)
+  const entries = await storage.tenant(TENANT).log(LOG_NAME).read(before)
   const told = entries.map(({ body }) => {
     const input = inputOf(body)
     return {
@@ -75,7 +75,7 @@ it('keeps the digits of whole numbers that no number keeps, and tasks get the me
   })
   const { posting } = broker.as({ tenant: TENANT, user: 'tester' })
   await posting.events('r', parseWritten('{"level":1,"serial":12345678901234567890}'))
-  const [entry] = await storage.tenant(TENANT).log(LOG_NAME).read(PARTITION, 0)
+  const [entry] = await storage.tenant(TENANT).log(LOG_NAME).read(0)
   expect([...messagesOfEntry(entry?.body ?? null)].map(({ text }) => text)).toEqual([
     `{"level":1,"serial":12345678901234567890,"timestamp":${NOW}}`,
   ])

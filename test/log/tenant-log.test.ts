@@ -75,7 +75,7 @@ describe('inputs', () => {
       applied.push(position)
       return position === 2 ? Promise.reject(new Error('the second')) : position
     })
-    const own = store.log('messages').appending(0, [{}])
+    const own = store.log('messages').appending([{}])
     await expect(add([jump(1), jump(1), jump(1)], [own])).rejects.toThrow('the second')
     expect(await add([jump(2), jump(2)], [own])).toEqual({ answers: [4, 5], results: [2] })
     expect([applied, queue.size]).toEqual([[1, 2, 3, 4, 5], 0])
@@ -172,11 +172,11 @@ describe('any sequence of inputs and writes', () => {
           }
           for (const [at, one] of steps.entries()) {
             if (one.kind === 'turn') await turn()
-            else if (one.kind === 'writes') note(slow.store.commit([messages.appending(0, [at])]), true)
-            else if (one.kind === 'bad') note(add([jump(at)], [messages.appending(0, [1n as never])]), false)
+            else if (one.kind === 'writes') note(slow.store.commit([messages.appending([at])]), true)
+            else if (one.kind === 'bad') note(add([jump(at)], [messages.appending([1n as never])]), false)
             else if (one.kind === 'add') {
               const inputs = Array.from({ length: 1 + one.more }, () => jump(at))
-              const writes = Array.from({ length: one.writes }, () => messages.appending(0, [at]))
+              const writes = Array.from({ length: one.writes }, () => messages.appending([at]))
               note(add(inputs, writes), true)
               expected.push(...inputs.map((input) => input.at))
             } else {
@@ -189,7 +189,7 @@ describe('any sequence of inputs and writes', () => {
           expect(await Promise.all(outcomes)).toEqual(expectedOutcomes)
           await queue.idle()
           expect(applied).toEqual(expected.map((at, i) => ({ at, position: i + 1 })))
-          const entries = await inner.log('log').read(0, 0)
+          const entries = await inner.log('log').read(0)
           expect(entries.map(({ body }) => body)).toEqual(expected.map(jump))
           expect([queue.size, queue.horizon]).toEqual([0, Number.POSITIVE_INFINITY])
         },

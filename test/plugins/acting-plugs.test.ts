@@ -7,12 +7,13 @@ import { clearAlarmPlugs } from '../../plugins/clear-alarm/plug.ts'
 import { executeCommandPlugs } from '../../plugins/execute-command/plug.ts'
 import { forwardMessagePlugs, storeMessagePlugs } from '../../plugins/message/plug.ts'
 import { updateMetadataPlugs } from '../../plugins/update-metadata/plug.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
 import type { PlugServices } from '../../src/core/plug/services.ts'
 import { runPlugLater, type Call, type Ran } from '../support/plug-context.ts'
 import { plugServices } from '../support/plug-services.ts'
 
 interface Acting {
-  readonly plugs: (services: PlugServices) => ReturnType<typeof executeCommandPlugs>
+  readonly plugs: (services: PlugServices) => readonly [Plug, Plug]
   readonly properties: Record<string, unknown>
   /** expected calls of the service: for resource r with these properties, and for boiler-1 with the others */
   readonly call: string

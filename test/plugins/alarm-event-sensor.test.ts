@@ -5,7 +5,15 @@ import { createEngine, simulate, VirtualClock, type Message, type Rule } from '.
 import { checkPlug, runPlug } from '../support/plug-context.ts'
 import { sensor } from '../support/rule-nodes.ts'
 
-const alarm = { id: 'a', type: 'HEAT', status: 'ACTIVE', severity: 'MAJOR', source: { id: 'boiler-1' } }
+const alarm = {
+  id: 'a',
+  type: 'HEAT',
+  status: 'ACTIVE',
+  severity: 'MAJOR',
+  source: { id: 'boiler-1' },
+  lifecycle: 'unacknowledged',
+  suppression: 'none',
+}
 const event = (kind: string, more: object = {}) => ({
   eventtype: `io.service.alarm.${kind}`,
   eventtime: '2026-01-01T00:00:00.000Z',
@@ -20,6 +28,8 @@ describe('AlarmEventSensor', () => {
     [event('EventOccuredAgain'), 'Occurred again'],
     [event('AlarmUpdated', change('ACKNOWLEDGED')), 'Updated'],
     [event('AlarmUpdated', change('CLEARED')), 'Cleared'],
+    [event('AlarmAnnounced', change('none')), 'Announced'],
+    [event('AlarmCommented'), 'Commented'],
   ])('for %j is %s, with the event as its raw data', (message, state) => {
     const ran = runPlug(alarmEventSensor, { message })
     expect([ran.state, ran.rawData]).toEqual([state, message])
@@ -33,6 +43,8 @@ describe('AlarmEventSensor', () => {
     [{ status: 'active', severity: ['critical', 'major'] }, 'Created'],
     [{ severity: 'CRITICAL' }, undefined],
     [{ type: ['HEAT'], status: 'CLEARED' }, undefined],
+    [{ suppression: 'shelved' }, undefined],
+    [{ suppression: 'none, shelved', lifecycle: 'unacknowledged' }, 'Created'],
   ])('with the filters %j returns %s', (properties, state) => {
     expect(runPlug(alarmEventSensor, { properties, message: event('AlarmRaised') }).state).toBe(state)
   })

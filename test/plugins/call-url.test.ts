@@ -3,6 +3,7 @@ import { isMetadataAddress, isPublicAddress } from '../../src/kernel/ip-address.
 import { AllowList } from '../../src/kernel/allow-list.ts'
 import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
 import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
+import type { Plug } from '../../src/core/plug/plug.ts'
 import { actsWith } from '../../src/core/plug/acts-with.ts'
 import { nodeTransport } from '../../src/host/transport/node-transport.ts'
 import { AppError } from '../../src/kernel/errors.ts'
@@ -36,7 +37,7 @@ function outbound(answers: Record<string, Partial<OutboundResponse>>, options: C
     },
   }
   const [sensor, actuator] = [createCallUrl(given), createCallUrlActuator(given)]
-  const call = (properties: Record<string, unknown>, plug = sensor) =>
+  const call = (properties: Record<string, unknown>, plug: Plug = sensor) =>
     runPlugLater(plug, { properties: { method: 'GET', ...properties } })
   return { asked, call, act: (properties: Record<string, unknown>) => call(properties, actuator) }
 }
@@ -56,13 +57,69 @@ describe('callURL', () => {
     expect(asked[0]).toMatchObject({ address: '93.184.216.34', timeoutMs: 10_000, headers: { Authorization: SECRET } })
   })
 
+  it('sends the id of its effect with each call that may act, unless its headers contain a key', async () => {
+    const { call, act, asked } = outbound({ 'https://example.com/': {} })
+    const properties = { url: 'https://example.com/', method: 'PUT' }
+    await act(properties)
+    await act({ ...properties, headers: { 'idempotency-KEY': 'own' } })
+    await call({ ...properties, method: 'GET' })
+    expect(asked.map(({ headers }) => headers)).toEqual([
+      { 'Idempotency-Key': 'task-1/1/1/0' },
+      { 'idempotency-KEY': 'own' },
+      {},
+    ])
+  })
+
+  it.each([
+    [{ status: 500 }, { isFinal: false, retryAfter: undefined }],
+    [{ status: 404 }, { isFinal: true }],
+    [{ status: 408 }, { isFinal: false }],
+    [{ status: 425 }, { isFinal: false }],
+    [
+      { status: 429, retryAfter: '7' },
+      { isFinal: false, retryAfter: 7_000 },
+    ],
+    [
+      { status: 503, retryAfter: 'Thu, 01 Jan 1970 00:00:09 GMT' },
+      { isFinal: false, retryAfter: 9_000 },
+    ],
+    [
+      { status: 503, retryAfter: 'soon' },
+      { isFinal: false, retryAfter: undefined },
+    ],
+  ])('states for the response %j whether and when to call again', async (answer, limits) => {
+    const { act } = outbound({ 'https://example.com/': answer })
+    const failure: unknown = await act({ url: 'https://example.com/', method: 'POST' }).catch((error: unknown) => error)
+    expect(failure).toMatchObject(limits)
+  })
+
+  it('retries a call that received no response, but not one that is not allowed', async () => {
+    const failing = (url: string): Promise<unknown> =>
+      outbound({})
+        .act({ url, method: 'POST' })
+        .catch((error: unknown) => error)
+    expect(await failing('https://example.com/')).toMatchObject({ isFinal: false })
+    expect(await failing('https://nowhere.example/')).toMatchObject({ isFinal: false })
+    expect(await failing('http://127.0.0.1/')).toMatchObject({ isFinal: true })
+    const tooLong = outbound({ 'https://example.com/': { body: 'x'.repeat(1_000_001) } })
+    const failure: unknown = await tooLong
+      .act({ url: 'https://example.com/', method: 'POST' })
+      .catch((error: unknown) => error)
+    expect(failure).toMatchObject({ isFinal: true })
+  })
+
+  it('retries by default as an actuator only', () => {
+    expect(createCallUrlActuator().retry).toEqual({ maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT1M' })
+    expect(createCallUrl().retry).toBeUndefined()
+  })
+
   it('sends objects as JSON and texts unchanged', async () => {
     const { call, asked } = outbound({ 'https://example.com/': {} })
     await call({ url: 'https://example.com/', method: 'POST', body: { t: 1 } })
     await call({ url: 'https://example.com/', method: 'POST', body: 'plain' })
     expect(asked.map(({ body, headers }) => [body, headers])).toEqual([
-      ['{"t":1}', { 'Content-Type': 'application/json' }],
-      ['plain', {}],
+      ['{"t":1}', { 'Content-Type': 'application/json', 'Idempotency-Key': 'task-1/1/1/0' }],
+      ['plain', { 'Idempotency-Key': 'task-1/1/1/0' }],
     ])
   })
 

@@ -62,6 +62,12 @@ const ASKING: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     { formula: 'let x = v; x', threshold: 1 },
   ],
   holdsFor: [{ condition: 'v < 10', count: 1 }],
+  debounce: [{ condition: 'v < 10', duration: '1s' }],
+  counter: [{ condition: 'v < 10', limit: 1 }],
+  measure: [
+    { value: 'v', accumulator: 'last' },
+    { value: 'v * 2', accumulator: 'integral' },
+  ],
   hysteresis: [
     { value: 'v', enter: 8, leave: 5 },
     { value: 'v - 1', enter: 8, leave: 5 },
@@ -71,6 +77,10 @@ const ASKING: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   streamingDataSensor: [{ parameter: 'v', threshold: 10 }],
   streamingRangeSensor: [{ parameter: 'v', target: 0, range: 10 }],
   transformer: [{ transformer: '{ x: v * 2 }' }, { transformer: '{ x: Math.abs(v) }' }],
+  severityTable: [
+    { value: 'v', table: [{ from: 8, severity: 'MAJOR' }] },
+    { value: 'v * 2', table: [{ from: 8, severity: 'MAJOR' }] },
+  ],
   windowStats: [
     { value: 'v', samples: 3 },
     { value: 'v * 2', samples: 3 },
@@ -123,6 +133,8 @@ describe('a value that is not a number', () => {
       [
         "AlarmEventSensor",
         "JSON",
+        "acknowledgeAlarm",
+        "aggregate",
         "alwaysON",
         "alwaysONWithOFF",
         "bitflip",
@@ -130,6 +142,7 @@ describe('a value that is not a number', () => {
         "callWebscript",
         "classify",
         "clearAlarm",
+        "commentAlarm",
         "composite",
         "createAlarm",
         "datetime",
@@ -167,6 +180,8 @@ describe('a value that is not a number', () => {
         "putObject",
         "queryResources",
         "script",
+        "shelveAlarm",
+        "stateMachine",
         "storeMessage",
         "stream",
         "template",

@@ -15,7 +15,12 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   functions: 'are built and run in processes, which no simulated clock governs',
   webscripts: 'run in processes, which no simulated clock governs; in their place are some that subscriptions call',
   models: 'run in processes, which no simulated clock governs',
+  calendars: 'keep documents, each written by one commit like those of converters',
+  maintenance: 'call alarms and tasks, which are drawn; their tests restart them',
+  notification: 'send to servers outside, which no simulated clock governs; their tests kill real hosts',
   assistants: 'keep nothing; their tools call the other services',
+  prometheus: 'keeps nothing; it reads series and alarms',
+  retention: 'changes what other services keep once an hour; its tests move its clock',
   connectors: 'connect to brokers, which no simulated clock governs; their tests kill real ones',
 }
 

@@ -1,5 +1,5 @@
 // Holds AUDIT-1, AUDIT-2, AUDIT-3
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Actor } from '../../src/kernel/actor.ts'
 import { actingAs, currentActor } from '../../src/platform/acting.ts'
 import { AUDIT_ENTRIES, auditedStorage } from '../../src/storage/audited-store.ts'
@@ -24,10 +24,15 @@ const ANNA: Actor = {
 const BORIS: Actor = { tenant: 'one', user: 'boris', path: 'jobs/batch/1' }
 
 let store: Store
+/** what the audited store writes to */
+let inner: Store
 beforeEach(() => {
   let ids = 0
   const newId = (time: number) => `${time}-${String(ids++).padStart(4, '0')}`
-  store = auditedStorage(openMemory(), { actor: currentActor, actingAs, now: () => 5, newId }).tenant('one')
+  const storage = openMemory()
+  inner = storage.tenant('one')
+  storage.tenant = () => inner
+  store = auditedStorage(storage, { actor: currentActor, actingAs, now: () => 5, newId }).tenant('one')
 })
 const entries = async () => (await store.collection(AUDIT_ENTRIES).find({})).map(({ value }) => value)
 const changed = async () => (await entries()).map(({ user, changes }) => [user, changes.map(({ id }) => id)])
@@ -51,6 +56,18 @@ describe('an audited store', () => {
     expect(removed?.changes).toEqual([
       { ...about, change: 'removed', difference: [{ path: '', from: { n: 2, secret: '***' } }] },
     ])
+  })
+
+  it('compares with the document that the writer read, without another read', async () => {
+    const things = store.collection(THINGS)
+    await actingAs(ANNA, () => things.put('a', { n: 1 }, 'absent'))
+    const stored = { id: 'a', version: 1, value: { n: 1 } }
+    const reads = vi.spyOn(inner, 'collection')
+    await actingAs(ANNA, () => things.put('a', { n: 2 }, stored))
+    expect((await entries()).at(-1)?.changes).toMatchObject([{ difference: [{ path: '/n', from: 1, to: 2 }] }])
+    expect(reads.mock.calls.map(([{ name }]) => name)).not.toContain('things')
+    await expect(actingAs(ANNA, () => things.put('a', { n: 3 }, stored))).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(await entries()).toHaveLength(2)
   })
 
   it.each([
@@ -95,7 +112,7 @@ describe('an audited store', () => {
       await store.collection(OTHERS).put('b', { n: 1 })
       await things.put('a', { n: 1 })
       await things.delete('gone')
-      await store.log('inputs').append(0, [{ n: 1 }])
+      await store.log('inputs').append([{ n: 1 }])
     })
     expect(await entries()).toEqual([])
   })
@@ -139,7 +156,7 @@ describe('an audited store', () => {
       actingAs(ANNA, () => things.put('a', { n: 1 })).then(noted('first')),
       store
         .log('inputs')
-        .append(0, [{ n: 1 }])
+        .append([{ n: 1 }])
         .then(noted('second')),
       things.put('a', { n: 2 }, 1).then(noted('third')),
       store.collection(OTHERS).put('b', { n: 1 }).then(noted('fourth')),

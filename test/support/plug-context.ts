@@ -1,5 +1,6 @@
 import { messageNumber, messageText } from '../../src/core/plug/message-values.ts'
 import type { Downtime } from '../../src/core/plug/downtime.ts'
+import { plugOfNode } from '../../src/core/plug/plug-of-node.ts'
 import type { NodeData, Plug, PlugContext } from '../../src/core/plug/plug.ts'
 import { finishProperties } from '../../src/core/plug/properties.ts'
 import { readAnswer } from '../../src/core/plug/result.ts'
@@ -48,7 +49,7 @@ export function runPlug(plug: Plug, call: Call = {}): Ran {
   const log: string[] = []
   const answer = plug.execute(plugContext(call, finished.properties, prepared, log))
   if (answer instanceof Promise) throw new Error('the plug answered with a promise')
-  return ranOf(plug, answer, log)
+  return ranOf(plugOfNode(plug, finished.properties), answer, log)
 }
 
 function ranOf(plug: Plug, answer: unknown, log: readonly string[]): Ran {
@@ -65,7 +66,7 @@ export async function runPlugLater(plug: Plug, call: Call = {}): Promise<Ran> {
   const log: string[] = []
   const prepared = call.prepare === false ? undefined : plug.prepare?.(finished.properties)
   const answer = await plug.execute(plugContext(call, finished.properties, prepared, log))
-  return ranOf(plug, answer, log)
+  return ranOf(plugOfNode(plug, finished.properties), answer, log)
 }
 
 /** Returns the problems that a plug's own check reports about constant properties. */

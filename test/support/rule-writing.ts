@@ -41,6 +41,12 @@ export function gate(label: string, type: RelationType, ...parents: readonly (re
   }
 }
 
+/** Returns limits for a COUNT or SHARE, which other relations lack. */
+export function countLimits(type: RelationType, number = 2): Pick<Relation, 'atLeast' | 'atMost'> {
+  if (type === 'COUNT') return number % 2 === 0 ? { atLeast: number } : { atLeast: 1, atMost: number }
+  return type === 'SHARE' ? { atLeast: (number % 4) / 4 } : {}
+}
+
 export function general(
   label: string,
   parentLabels: readonly string[],

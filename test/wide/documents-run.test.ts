@@ -21,6 +21,7 @@ const WALKS = [
   'objects',
   'rehearse',
   'how-to/change-a-running-rule',
+  'how-to/alarms',
 ].map(pageOf)
 
 interface Snippet extends Block {
@@ -46,6 +47,7 @@ beforeAll(() => {
   const exports = {
     '.': { types: './src/index.ts', default: './dist/index.js' },
     './plugins': { types: './plugins/index.ts', default: './dist/plugins.js' },
+    './rules': { types: './src/rules/index.ts', default: './dist/rules.js' },
     './client': { types: './src/client.ts', default: './dist/client.js' },
     './host': { types: './src/host/index.ts', default: './dist/host.js' },
     './testing': { types: './src/testing/index.ts', default: './dist/testing.js' },
@@ -201,6 +203,22 @@ describe('the tutorials', () => {
     expect(printed.filter((line) => line === counts)).toHaveLength(2)
     const row = /^alarm +1 +1 +0 +0$/
     expect(printed.some((line) => row.test(line))).toBe(true)
+  })
+
+  it('let an alarm with two levels rise and fall, and take it through its life cycle', async () => {
+    const printed = (await walkText('how-to/alarms')).split('\n')
+    const parts = [
+      '"severity":"MINOR","count":1',
+      '"severity":"CRITICAL","count":2',
+      '"severity":"MINOR","count":3',
+      '"lifecycle":"acknowledged"',
+      '"lifecycle":"acknowledged","suppression":"shelved"',
+      '"total":3',
+      '"suppression":"none"',
+      '"status":"CLEARED","lifecycle":"normal"',
+      '"alarms":1,"held":0',
+    ]
+    expect(printed.filter((line) => parts.includes(line))).toEqual(parts)
   })
 
   it('take a rule through a crash to the same state', async () => {

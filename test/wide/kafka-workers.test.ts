@@ -111,12 +111,11 @@ describe.skipIf(problem !== undefined)('workers with Kafka', { timeout: TIMEOUT 
       .map(({ value }) => JSON.parse(value ?? '') as Alarm)
     expect(new Set(alarms.map(({ cause }) => cause.effect)).size).toBe(alarms.length)
     expect(alarms).toHaveLength(await crossings(prefix))
-    // any worker explains any task
-    for (const worker of workers) {
-      const { status, body } = await worker.get('/explain?task=r3&node=alarm')
-      expect(status).toBe(200)
-      expect(body).toMatchObject({ node: 'alarm' })
-    }
+    // any worker explains any task, once it has read who owns the partition
+    for (const worker of workers)
+      await expect
+        .poll(() => worker.get('/explain?task=r3&node=alarm'), { timeout: 60_000 })
+        .toMatchObject({ status: 200, body: { node: 'alarm' } })
     for (const worker of workers) worker.signal('SIGTERM')
     expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual(workers.map(() => 0))
   })

@@ -16,6 +16,8 @@ export interface HostProcess {
   readonly url: string
   /** of an admin */
   readonly token: string
+  /** of an admin of another tenant */
+  tokenOf(tenant: string): string
   connect(count: number): Promise<readonly Connection[]>
   /** since the last call; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
@@ -41,13 +43,16 @@ export async function startHostProcess(folder: string, more: readonly string[] =
     void gone.then(() => reject(new Error(`the host ended before it was ready: ${output}`)))
   })
   const readyMs = performance.now() - started
+  const tokenOf = (tenant: string): string =>
+    execFileSync(process.execPath, [CLI, 'token', '--data', folder, '--tenant', tenant], { encoding: 'utf8' }).trim()
   // a token avoids the deliberately slow check of a secret once a minute
-  const token = execFileSync(process.execPath, [CLI, 'token', '--data', folder], { encoding: 'utf8' }).trim()
+  const token = tokenOf('default')
   const open: Connection[] = []
   return {
     readyMs,
     url: `http://127.0.0.1:${port}`,
     token,
+    tokenOf,
     async connect(count) {
       const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, `Bearer ${token}`)))
       open.push(...made)

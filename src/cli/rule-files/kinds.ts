@@ -1,6 +1,7 @@
 /** Lists the kinds of documents that `reflexarc rules` keeps as files, and reads and writes them on a host. */
 import type { Client } from '#client'
 import { AppError, isPlainObject } from '#kernel'
+import type { DocumentHead, DocumentsApi } from '#services/shared/contract'
 
 export type Document = Readonly<Record<string, unknown>>
 
@@ -27,8 +28,14 @@ const AT_ONCE = 32
 
 /** Documents of all kinds, in the order in which they refer to each other. */
 export function kindsFor(): readonly Kind[] {
-  const rules = [...resourceKinds(), converters, queries, templates(), tasks()]
-  return [...rules, subscriptions, connectorsOf('sources'), connectorsOf('sinks')]
+  const calendars = documentsOf('calendars', (client) => client.calendars)
+  const alarms = [
+    documentsOf('contacts', ({ notification }) => notification.contacts),
+    documentsOf('policies', ({ notification }) => notification.policies),
+    documentsOf('windows', ({ maintenance }) => maintenance),
+  ]
+  const rules = [calendars, ...resourceKinds(), converters, queries, templates(), tasks()]
+  return [...rules, alarmTypes(), subscriptions, connectorsOf('sources'), connectorsOf('sinks'), ...alarms]
 }
 
 /** Revisions of documents as they were listed, so that a later change on the host is not overwritten. */
@@ -228,6 +235,22 @@ function posted({ name, task, ...document }: Document): Document {
   return { ...document, task: { ...(isPlainObject(task) && task), name } }
 }
 
+function alarmTypes(): Kind {
+  const revisions = new Revisions()
+  return {
+    folder: 'alarm-types',
+    key: 'id',
+    list: async ({ alarms }) => {
+      const found = (await alarms.types.list()).map(({ type, ...one }) => ({ id: type, ...one }))
+      revisions.fill(found)
+      return found.map((one) => without(one, ['revision']))
+    },
+    create: ({ alarms }, { id, ...document }) => alarms.types.put(String(id), document),
+    replace: ({ alarms }, id, { id: _id, ...document }) => alarms.types.put(id, document, revisions.of(id)),
+    remove: ({ alarms }, id) => alarms.types.remove(id, revisions.of(id)),
+  }
+}
+
 const subscriptions: Kind = {
   folder: 'subscriptions',
   key: 'id',
@@ -259,6 +282,35 @@ function connectorsOf(folder: 'sources' | 'sinks'): Kind {
     create: ({ connectors }, document) => connectors[folder].put(String(document['name']), document),
     replace: ({ connectors }, name, document) => connectors[folder].put(name, document),
     remove: ({ connectors }, name) => connectors[folder].remove(name),
+  }
+}
+
+/** Fields of named documents that the host sets. */
+const OF_DOCUMENTS = [
+  'revision',
+  'user',
+  'createTime',
+  'lastUpdateTime',
+  'warnings',
+  'state',
+  'current',
+  'next',
+  'discarded',
+]
+
+function documentsOf(folder: string, pick: (client: Client) => DocumentsApi<DocumentHead>): Kind {
+  const revisions = new Revisions()
+  return {
+    folder,
+    key: 'name',
+    list: async (client) => {
+      const found = await pick(client).list()
+      revisions.fill(found.map(({ name, revision }) => ({ id: name, revision })))
+      return found.map((one) => without(one, OF_DOCUMENTS))
+    },
+    create: (client, { name, ...document }) => pick(client).put(String(name), document, { ifRevision: 'absent' }),
+    replace: (client, name, { name: _name, ...document }) => pick(client).put(name, document, revisions.of(name)),
+    remove: (client, name) => pick(client).remove(name, revisions.of(name)),
   }
 }
 

@@ -7,7 +7,7 @@
  * the version of a collection, or the messages between hosts. `test/cluster/placement/replay-number.test.ts` compares
  * the number with its record, and describes how to update that record.
  */
-export const REPLAY_NUMBER = 6
+export const REPLAY_NUMBER = 7
 
 export interface Program {
   readonly version: string

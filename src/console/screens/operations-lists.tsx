@@ -181,19 +181,17 @@ export const KINDS: readonly Kind[] = [
     load: async () => {
       const jobs = await api.functions.plugs.jobs.list({ limit: 100 })
       return {
-        head: ['Job', 'State', 'Begun', 'Result'],
-        rows: jobs.map((job) => {
-          const { id, type, status, createdAt, error } = job as unknown as Readonly<Record<string, unknown>>
-          return [
-            <code>
-              {String(type)} {String(id).slice(0, 8)}
-            </code>,
-            typeof status === 'string' ? status : '',
-            when(createdAt),
-            error === undefined ? '' : JSON.stringify(error),
-          ]
-        }),
-        empty: 'No job ran lately. Builds and checks of functions run as jobs.',
+        head: ['Job', 'Operation', 'State', 'Begun', 'Failure'],
+        rows: jobs.map(({ type, operation, job: { id, state, queueTime, failedReason = '' } }) => [
+          <code>
+            {type} {id.slice(0, 8)}
+          </code>,
+          operation,
+          state,
+          when(queueTime),
+          failedReason,
+        ]),
+        empty: 'No job ran lately. Builds of functions and changes of many tasks, alarms or resources run as jobs.',
       }
     },
   },

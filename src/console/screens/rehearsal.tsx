@@ -1,9 +1,11 @@
 /** Rehearsal: a rule over stored data, coverage first, and how another value of one property would change it. */
 import { useLoad } from '../loading.ts'
-import { Answer, Panel, Problem } from '../parts/layout.tsx'
+import { Answer, Heads, Panel, Problem } from '../parts/layout.tsx'
 import { TextField } from '../parts/text-field.tsx'
-import { query, setQuery } from '../router.ts'
+import { query, setQuery, to, withQuery } from '../router.ts'
 import { api } from '../session.ts'
+import { countText } from '../words/numbers.ts'
+import { suggestionsOf, type Suggestion } from '../words/rehearsal.ts'
 import { RehearsalRun, type Subject } from './rehearsal-run.tsx'
 
 const RANGES = [
@@ -124,6 +126,7 @@ export function Rehearsals() {
         />
         <Problem text={error} retry={reload} />
         {controls}
+        {subject === undefined && <Suggestions list={suggestionsOf(choices?.tasks ?? [])} />}
       </>
     )
   }
@@ -135,5 +138,34 @@ export function Rehearsals() {
       from={query.value.get('from') ?? '-24h'}
       controls={controls}
     />
+  )
+}
+
+function Suggestions({ list }: { readonly list: readonly Suggestion[] }) {
+  if (list.length === 0) return null
+  return (
+    <Panel title="Running now" aside="on the data of their resources">
+      <table>
+        <Heads columns={['Rule', 'Resources', ['Action', 'num']]} />
+        <tbody>
+          {list.map(({ kind, id, name, resources }) => {
+            const target = withQuery(to('rehearsal'), { [kind]: id, resources: resources.join(','), from: '-24h' })
+            return (
+              <tr key={`${kind} ${id}`}>
+                <td>{name}</td>
+                <td class="second">
+                  {resources.length > 3 ? countText(resources.length, 'resource') : resources.join(', ')}
+                </td>
+                <td class="num">
+                  <a href={target}>
+                    Rehearse the last day<span class="unseen"> with {name}</span>
+                  </a>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Panel>
   )
 }

@@ -30,6 +30,41 @@ export function knobsOf(rule: Json): readonly Knob[] {
   return [...properties, ...coolDowns]
 }
 
+export interface Suggestion {
+  readonly kind: 'task' | 'template'
+  readonly id: string
+  readonly name: string
+  readonly resources: readonly string[]
+}
+
+interface RunningTask {
+  readonly ID: string
+  readonly name: string
+  readonly template?: string | null
+  readonly resource?: string | null
+}
+
+const MAX_SUGGESTIONS = 6
+const MAX_RESOURCES = 8
+
+/** Returns what can be rehearsed without further choices: templates with the resources of their tasks, then other tasks. */
+export function suggestionsOf(tasks: readonly RunningTask[]): readonly Suggestion[] {
+  const byTemplate = new Map<string, string[]>()
+  const others: Suggestion[] = []
+  for (const { ID, name, template, resource } of tasks) {
+    if (!resource) continue
+    if (!template) others.push({ kind: 'task', id: ID, name, resources: [resource] })
+    else byTemplate.set(template, [...(byTemplate.get(template) ?? []), resource])
+  }
+  const templates = [...byTemplate].map(([name, all]): Suggestion => ({
+    kind: 'template',
+    id: name,
+    name,
+    resources: [...new Set(all)].toSorted().slice(0, MAX_RESOURCES),
+  }))
+  return [...templates, ...others].slice(0, MAX_SUGGESTIONS)
+}
+
 /** Returns the name of a knob for people: `limit of temperature`, `cool-down of alarm, in seconds`. */
 export function knobName(path: string, rule: Json): string {
   const trigger = /^\/triggers\/(\d+)\//.exec(path)

@@ -84,6 +84,7 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
     model.schedule?.fixedDelay !== true &&
     model.sensorSchedules.size === 0 &&
     model.resources.length === 1 &&
+    graph.groups.length === 0 &&
     graph.actuators.length <= MAX_ACTUATORS &&
     graph.gates.length <= MAX_GATES &&
     [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&
@@ -194,7 +195,7 @@ function structure({ graph, settings }: TaskModel): unknown {
     settings.resetObservations,
     evaluationOf({ graph, settings }).nodes.map(({ kind, slot }) => [kind, slot]),
     graph.sensors.map(({ states, call }) => [states.length, call.retry !== undefined]),
-    graph.gates.map(({ type, inputs, rows }) => [type, inputs, rows]),
+    graph.gates.map(({ type, inputs, rows, limits }) => [type, inputs, rows, limits]),
     graph.triggers.map(({ source, destination, states, change, begins, ends, policyMs }) => {
       return [source.index, destination.kind, destination.slot, states, change, begins, ends, policyMs]
     }),

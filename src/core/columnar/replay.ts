@@ -41,7 +41,7 @@ export function replay(
     if (isSensor ? place === until.sensors : place === until.firings) return execution
     const outcome = answer(execution, place)
     if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome }, at)
-    else step(silent, now, { kind: 'error', execution, message: outcome.error }, at)
+    else step(silent, now, { kind: 'error', execution, failure: outcome }, at)
   }
   return undefined
 }

@@ -1,9 +1,9 @@
 /** Manages the current plug call in the batches of one engine: at most one at a time. */
-import { messageOf } from '#kernel'
 import { fillProperties, outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import { LOG } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
+import { failedAnswer } from '../plug/call-error.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
@@ -111,9 +111,9 @@ export class RowPlugCalls implements ContextOwner {
   /** Converts a plug's result to an outcome; if it is a promise, that promise never rejects. */
   outcome(plug: Plug, result: unknown, hasFailed: boolean): Outcome | Promise<Outcome> {
     try {
-      return hasFailed ? { ok: false, error: messageOf(result) } : outcomeOf(plug, result)
+      return hasFailed ? failedAnswer(result) : outcomeOf(plug, result)
     } catch (error) {
-      return { ok: false, error: messageOf(error) }
+      return failedAnswer(error)
     }
   }
 
@@ -183,7 +183,7 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   failed(error: unknown): void {
-    this.goOn({ ok: false, error: messageOf(error) })
+    this.goOn(failedAnswer(error))
   }
 
   goOn(result: Outcome | Promise<Outcome> | undefined, context = this.context): void {

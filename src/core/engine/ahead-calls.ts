@@ -4,8 +4,9 @@
  * AHEAD-1 a call begins ahead only when no earlier input can change what the call sees
  * AHEAD-2 at most 16 calls of a task are ahead, so that a backlog does not become a flood
  */
-import { messageOf, ownValue } from '#kernel'
+import { ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
+import { failedAnswer } from '../plug/call-error.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
@@ -169,7 +170,7 @@ function made({ properties }: TaskModel, node: SensorNode, context: AheadContext
   try {
     return fillProperties(properties.of(call), context) ?? outcomeOf(call.plug, call.plug.execute(context))
   } catch (error) {
-    return { ok: false, error: messageOf(error) }
+    return failedAnswer(error)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
 import type { Logger } from '#kernel'
 import type { Generate } from './executor.ts'
-import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
+import type { Group, Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Lost } from '../task/lost.ts'
@@ -176,6 +176,13 @@ export type StartSettings = TaskSettings & {
   readonly id?: string
 }
 
+export interface MembershipChange {
+  /** ids of the resources that join; default: none */
+  readonly joined?: readonly string[]
+  /** ids of the resources that leave, before others join; default: none */
+  readonly left?: readonly string[]
+}
+
 export interface Changed {
   readonly task: Task
   /** state that nodes lost in the change, in the order of the old rule */
@@ -193,6 +200,11 @@ export interface Task {
   /** Sets a node's state, its raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
   push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
   run(node: string): void
+  /**
+   * Lets members join and leave a group of the rule, written as in the rule; each is an input of its own. `NOT_FOUND`,
+   * `TOO_LARGE`, `WRONG_STATUS`.
+   */
+  changeMembers(group: Group, change: MembershipChange): void
   /** Continues a paused sensor or actuator. */
   resume(node: string): void
   /**
@@ -264,6 +276,11 @@ export interface NodeView {
   readonly rawData?: unknown
   /** epoch ms of the input that led to the raw data, even if an actuator finished later */
   readonly collectedTime?: number
+  /**
+   * of a node with one state per member of a group: the number of members, and of those with a known state, of which
+   * `states` are the shares
+   */
+  readonly members?: { readonly count: number; readonly known: number }
   /** `time`: epoch ms of the input, like `collectedTime` */
   readonly error?: { readonly time: number; readonly message: string }
 }

@@ -10,7 +10,7 @@ import { downtimeOf } from '../task/downtime.ts'
 import type { Message, Origin } from '../task/origin.ts'
 import { isNewOf } from '../task/news.ts'
 import { lateOf } from '../task/readings/absorbed.ts'
-import { effectId, type TaskRun } from '../task/run.ts'
+import { effectId, ownResourceFor, resourceFor, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
 import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
 import { traceLog } from '../task/trace.ts'
@@ -124,7 +124,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get taskResource(): string | undefined {
-    return this.#run.model.resource
+    return ownResourceFor(this.#run, this.#execution)
   }
 
   get nodeName(): string {
@@ -132,9 +132,7 @@ export class CallContext implements PlugContext, Scope {
   }
 
   get nodeResource(): string | undefined {
-    const { node } = this.#execution
-    const index = node.resource === -1 ? undefined : this.#run.model.resourceIndex[node.resource]
-    return index === undefined ? undefined : this.#run.model.resources[index]
+    return resourceFor(this.#run, this.#execution)
   }
 
   get internalState(): unknown {
@@ -195,6 +193,10 @@ export class CallContext implements PlugContext, Scope {
 
   isNewOf(label: string): boolean {
     return isNewOf(this.#execution, label)
+  }
+
+  get leaves(): boolean {
+    return this.#execution.origin.kind === 'leave'
   }
 
   get late(): readonly Message[] {

@@ -1,12 +1,13 @@
 /** Performs one call of a plug, synchronously if it can; never throws, and removes secrets from the outcome. */
-import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
+import { isPlainObject, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Needs, Scope } from '../language/placeholders/scope.ts'
+import { failedAnswer } from '../plug/call-error.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import { readAnswer, type Answer, type BadAnswer } from '../plug/result.ts'
 import type { Ports } from '../ports.ts'
-import type { TaskRun } from '../task/run.ts'
+import { ownResourceFor, resourceFor, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, NOTHING_FETCHED, type CallDependencies, type Fetched } from './call-context.ts'
 import { secretName, withSecrets } from './secret-names.ts'
@@ -31,7 +32,7 @@ export function callPlug(run: TaskRun, execution: Execution, caller: Caller): Ou
     if (isPromise(fetched)) return settle(fetched.then((data) => call(run, execution, caller, data)))
     return call(run, execution, caller, fetched)
   } catch (error) {
-    return { ok: false, error: messageOf(error) }
+    return failedAnswer(error)
   }
 }
 
@@ -39,7 +40,7 @@ export async function settle<T extends { readonly ok: boolean }>(outcome: Promis
   try {
     return await outcome
   } catch (error) {
-    return { ok: false, error: messageOf(error) }
+    return failedAnswer(error)
   }
 }
 
@@ -50,12 +51,12 @@ function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
     const outcome = made(run, execution, caller, fetched)
     return isPromise(outcome) ? outcome.then((one) => redacted(one, redact)) : redacted(outcome, redact)
   } catch (error) {
-    return { ok: false, error: redact(messageOf(error)) }
+    return redacted(failedAnswer(error), redact)
   }
 }
 
 function redacted(outcome: Outcome, redact: (text: string) => string): Outcome {
-  if (!outcome.ok) return { ok: false, error: redact(outcome.error) }
+  if (!outcome.ok) return { ...outcome, error: redact(outcome.error) }
   const { rawData, internalState, message, then } = outcome
   return {
     ...outcome,
@@ -107,9 +108,7 @@ function renderedOf(
 export function outcomeOf(plug: Plug, result: unknown): Outcome | Promise<Outcome> {
   if (!isPromise(result)) return readAnswer(plug, result)
   const read = (answer: unknown): Outcome => readAnswer(plug, answer)
-  return result instanceof Promise
-    ? result.then(read, (error: unknown) => ({ ok: false, error: messageOf(error) }))
-    : settle(Promise.resolve(result).then(read))
+  return result instanceof Promise ? result.then(read, failedAnswer) : settle(Promise.resolve(result).then(read))
 }
 
 export function fillProperties(
@@ -179,10 +178,8 @@ interface Question {
 
 function questions(run: TaskRun, execution: Execution, caller: Caller, needs: Needs): readonly Question[] {
   const { ports } = caller
-  const { model } = run
-  const taskResource = model.resource
-  const index = execution.node.resource === -1 ? undefined : model.resourceIndex[execution.node.resource]
-  const nodeResource = (index === undefined ? undefined : model.resources[index]) ?? taskResource
+  const taskResource = ownResourceFor(run, execution)
+  const nodeResource = resourceFor(run, execution) ?? taskResource
   const list: Question[] = []
   if (needs.taskMetadata && taskResource !== undefined) {
     list.push({ kind: 'taskMetadata', name: '', load: () => ports.metadata?.(taskResource) })

@@ -34,6 +34,7 @@ import { isOne, messagesByTask } from './messages.ts'
 import { newExecutor } from './new-executor.ts'
 import { OpenCount } from './open-count.ts'
 import { buildModel, limitsOf, resolveResources, restoredResources, type ModelLimits } from './model.ts'
+import { resolveMembers } from './membership.ts'
 import { Preparer } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
@@ -148,6 +149,8 @@ export class CoreEngine implements Engine {
         this.#timers.forget(task)
         this.#router.remove(task)
       },
+      joined: (task, member) => this.#router.join(task, member),
+      left: (task, member) => this.#router.leave(task, member),
       report: (what, error) => this.#report(what, error),
       journal: options.journal,
     }
@@ -245,7 +248,10 @@ export class CoreEngine implements Engine {
 
   async change(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<Changed> {
     const { task, prepared, resolved } = await this.#toChange(id, rule, settings)
-    return { task, lost: await this.#change(task, prepared, resolved) }
+    const members = await resolveMembers(prepared, this.#ports)
+    const lost = await this.#change(task, prepared, resolved)
+    if (members.length > 0) await this.#turn((now) => task.completeMembers(now, members))
+    return { task, lost }
   }
 
   async whatChanges(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<readonly Lost[]> {
@@ -285,6 +291,7 @@ export class CoreEngine implements Engine {
       lost = carried.lost
       task.change(prepared, resolved, carried, now)
       if (isRunning(task)) this.#router.add(task, task.resources)
+      task.routeMembers()
     })
     return lost
   }
@@ -323,7 +330,9 @@ export class CoreEngine implements Engine {
     await this.#turn(() => {
       task.reopen(makeModel, state, away)
       this.#tasks.set(task.id, task)
-      if (task.status === 'running') this.#router.add(task, task.resources)
+      if (task.status !== 'running') return
+      this.#router.add(task, task.resources)
+      task.routeMembers()
     })
     return task
   }
@@ -479,6 +488,7 @@ export class CoreEngine implements Engine {
   async #begin(task: LiveTask): Promise<void> {
     const { prepared } = task
     const resolved = await resolveResources(task.id, prepared, this.#ports)
+    const members = prepared.graph.groups.length === 0 ? [] : await resolveMembers(prepared, this.#ports)
     await this.#turn((now) => {
       if (this.#tasks.get(task.id) !== task)
         throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could start`)
@@ -486,6 +496,7 @@ export class CoreEngine implements Engine {
       if (task.prepared !== prepared)
         throw new AppError('WRONG_STATUS', `the rule of task ${task.id} was replaced while it started; start it again`)
       this.#launch(task, resolved, now)
+      task.completeMembers(now, members)
     })
   }
 

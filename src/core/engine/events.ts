@@ -6,14 +6,14 @@
 /** What caused an invocation. */
 export interface InputSummary {
   /** the kind of input */
-  kind: 'start' | 'tick' | 'ownTick' | 'data' | 'push' | 'run'
+  kind: 'start' | 'tick' | 'ownTick' | 'data' | 'push' | 'run' | 'join' | 'leave'
   /** epoch ms at which the engine processed the input */
   time: number
   /** for ticks: when the tick was due */
   scheduledAt?: number
   /** the node, for own ticks, pushes and manual runs */
   node?: string
-  /** the resource of the message, for data */
+  /** the resource of the message, for data; the member, for `join` and `leave` */
   resource?: string
   /** for data: the channel, absent for broker data */
   channel?: string
@@ -69,12 +69,24 @@ export interface WhySensor {
 export interface WhyGate {
   /** the label of the gate */
   node: string
-  /** its type: `AND`, `OR`, `NAND` or `GENERAL` */
+  /** its type: `AND`, `OR`, `NAND`, `GENERAL`, `COUNT` or `SHARE` */
   type: string
   /** its decision; null: undecided */
   state: 'TRUE' | 'FALSE' | null
   /** the state of each parent in order, null when unknown */
   row: Readonly<Record<string, string | null>>
+  /** of a relation that counts members of a group: how many count, of how many, and the first ten of them */
+  members?: WhyMembers
+}
+
+/** The members of a group that decided a relation. */
+export interface WhyMembers {
+  /** number of members in the state of the row */
+  count: number
+  /** number of members whose state counts */
+  of: number
+  /** ids of the members that have been in the state for longest, at most ten */
+  first: readonly string[]
 }
 
 /** One trigger in the chain that led to the source of a firing. */
@@ -105,6 +117,8 @@ interface Base<Type extends string> {
   type: Type
   /** label of the node; absent when the event is about the whole task */
   node?: string
+  /** the member, for a node that has one state per member of a group */
+  member?: string
 }
 
 /** The task started. */

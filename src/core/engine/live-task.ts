@@ -6,10 +6,12 @@
  */
 import { AppError, seedOf } from '#kernel'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
+import type { Group } from '../rule/rule.ts'
 import { carryOver, type CarriedOver } from '../task/carry-over.ts'
 import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, LaneInput, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
+import type { MemberChange } from '../task/members/change.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { PackedState, StatePacker } from '../task/packed-state.ts'
 import type { WorkPacker } from '../task/packed-work.ts'
@@ -24,13 +26,15 @@ import type { Readings } from '../task/readings/readings.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
-import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
+import type { MembershipChange, NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import type { Outcome } from './call-plug.ts'
 import type { ExecutedTask, Executor, MessageListener, TaskExecutor } from './executor.ts'
 import type { StateCache } from './state-cache.ts'
 import type { Reply } from './journal.ts'
 import type { Prepared } from './prepared.ts'
-import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
+import { MemberRoutes, type MemberRouter } from './member-routes.ts'
+import { indexOfGroup, requireFew, withResource } from './membership.ts'
+import { noNode, noSensor, notPossible, requireNoGroup, requirePushed } from './refusals.ts'
 import { NOWHERE, type Routed } from './router.ts'
 import { TaskHooks, type SharedHooks } from './task-hooks.ts'
 import { TaskLane, type LaneHost, type LaneOwner } from './task-lane.ts'
@@ -42,6 +46,8 @@ export interface TaskHost extends SharedHooks, LaneHost {
   now(): number
   model(task: LiveTask, start: number): TaskModel
   ended(task: LiveTask): void
+  joined(task: LiveTask, member: string): void
+  left(task: LiveTask, member: string): void
   readonly packer: StatePacker
   readonly workPacker: WorkPacker
   readonly fullStates: StateCache
@@ -67,6 +73,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   #isGone = false
   #routed: ListOrOnly = NOWHERE
   #resolved: ListOrOnly = NOWHERE
+  /** undefined: the rule has no groups */
+  #members: MemberRoutes | undefined
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
     this.id = id
@@ -202,7 +210,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#awake()
     if (messages.length === 1) lane?.arriveData(now, messages, sent)
     else {
-      for (const part of withoutRepeats(messages)) {
+      const parts = this.#members === undefined ? withoutRepeats(messages) : messages.map((one) => [one])
+      for (const part of parts) {
         lane?.arriveData(now, part, sent)
         lane?.takeDue(now)
       }
@@ -224,6 +233,65 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (lane === undefined) return false
     const { channelPlans, resources } = lane.model
     return (channelPlans.get(channel)?.[resources.indexOf(resource)]?.sensors.length ?? 0) > 0
+  }
+
+  get memberIds(): Iterable<string> | undefined {
+    return this.#members?.all()
+  }
+
+  /** Processes members that join or leave a group; an empty list of a group without members causes a warning. */
+  changeMembersOf(now: number, group: number, changes: readonly MemberChange[]): void {
+    this.#members ??= new MemberRoutes(this.prepared.graph.groups.length)
+    this.#members.change(group, changes, this.#memberRouter)
+    this.#arrive(now, { kind: 'members', group, changes, from: 0 })
+  }
+
+  /** Lets resources join that are not members yet, and warns of groups that remain empty. */
+  completeMembers(now: number, members: readonly (readonly string[])[]): void {
+    if (this.status !== 'running') return
+    for (const [index, ids] of members.entries()) {
+      const known = this.#members?.of(index)
+      const changes = ids.filter((id) => known?.has(id) !== true).map((id) => ({ id, joins: true }))
+      if (changes.length > 0 || ids.length === 0) this.changeMembersOf(now, index, changes)
+    }
+  }
+
+  /** Lets members join and leave the group with that text; without it, or once the task has stopped, nothing happens. */
+  changeMembersBy(key: string, changes: readonly MemberChange[]): void {
+    const index = this.prepared.graph.groups.findIndex((group) => group.key === key)
+    if (index === -1 || this.status !== 'running') return
+    this.#host.enqueue((now) => this.changeMembersOf(now, index, changes))
+  }
+
+  /** Returns the groups of the rule, `$` replaced, with the ids of their members. */
+  get groups(): readonly { readonly key: string; readonly group: Group; readonly members: ReadonlySet<string> }[] {
+    const { graph, resource } = this.prepared
+    return graph.groups.map(({ key, spec }, index) => ({
+      key,
+      group: withResource(spec, resource),
+      members: this.#members?.of(index) ?? NO_MEMBERS,
+    }))
+  }
+
+  changeMembers(group: Group, { joined = [], left = [] }: MembershipChange): void {
+    const index = indexOfGroup(this.prepared.graph, group, this.id)
+    this.#requireRunning('change members')
+    const size = this.#members?.of(index).size ?? 0
+    requireFew(group, size + joined.length)
+    const changes = [...left.map((id) => ({ id, joins: false })), ...joined.map((id) => ({ id, joins: true }))]
+    this.#host.enqueue((now) => this.changeMembersOf(now, index, changes))
+  }
+
+  /** Routes the members of a restored state, including resources that wait to join. */
+  routeMembers(): void {
+    const state = this.#state
+    if (state === undefined || state.groups.length === 0) return
+    this.#members = MemberRoutes.of(state)
+    for (const id of this.#members.all()) this.#memberRouter.joined(id)
+  }
+
+  get #memberRouter(): MemberRouter {
+    return { joined: (id) => this.#host.joined(this, id), left: (id) => this.#host.left(this, id) }
   }
 
   get lane(): TaskLane | undefined {
@@ -272,7 +340,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#lane
     if (lane === undefined) return true
     const { model, state } = lane
-    if (!state.isFree || state.inFlight.size > 0 || this.#executor?.deadline !== undefined) return false
+    if (state.groups.length > 0 || !state.isFree || state.inFlight.size > 0 || this.#executor?.deadline !== undefined)
+      return false
     this.#host.workPacker.pack(model, state, this)
     return true
   }
@@ -313,6 +382,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   push(label: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void {
     const node = this.#sensor(label)
+    requireNoGroup(this.id, node)
     requirePushed(label, value)
     const state = value.state === undefined ? -1 : node.states.indexOf(value.state)
     if (value.state !== undefined && state === -1) {
@@ -325,6 +395,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   run(label: string): void {
     const node = this.#sensor(label)
+    requireNoGroup(this.id, node)
     this.#requireRunning(`run ${label}`)
     this.#host.enqueue((now) => this.#arrive(now, { kind: 'run', node }))
   }
@@ -356,15 +427,19 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   node(label: string): NodeView {
     this.#executor?.synchronize()
-    return nodeView(this.#node(label), this.#shown()?.shown())
+    const state = this.#shown()
+    return nodeView(this.#node(label), state?.shown(), state?.groups)
   }
 
   nodes(): readonly NodeView[] {
     this.#executor?.synchronize()
     const { sensors = [], relations = [], actuators = [] } = this.prepared.rule
     // Reads the state once for all nodes: each read of a resting task unpacks its whole state.
-    const shown = this.#shown()?.shown()
-    return [...sensors, ...relations, ...actuators].map(({ label }) => nodeView(this.#node(label), shown))
+    const state = this.#shown()
+    const shown = state?.shown()
+    return [...sensors, ...relations, ...actuators].map(({ label }) =>
+      nodeView(this.#node(label), shown, state?.groups),
+    )
   }
 
   info(): TaskInfo {
@@ -513,8 +588,11 @@ function distinct(resources: readonly string[]): readonly string[] {
   return resources.length < 2 ? resources : [...new Set(resources)]
 }
 
+const NO_MEMBERS: ReadonlySet<string> = new Set()
+
+/** Whether the task has clocks or groups, so that it never rests. */
 function hasClocks({ settings, graph }: Prepared): boolean {
-  if (settings.type !== 'reactive') return true
+  if (settings.type !== 'reactive' || graph.groups.length > 0) return true
   for (const { pollingPeriod, schedule } of graph.sensors) if ((pollingPeriod ?? schedule) !== undefined) return true
   return false
 }

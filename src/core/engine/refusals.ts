@@ -74,6 +74,12 @@ export function noSensor(task: string, { label, kind }: GraphNode): AppError {
   return new AppError('NOT_FOUND', `node ${label} of task ${task} is ${what}, not a sensor`)
 }
 
+export function requireNoGroup(task: string, { label, group }: GraphNode): void {
+  if (group === -1) return
+  const message = `node ${label} of task ${task} has one state per member of its group, and only messages of a member run it`
+  throw new AppError('VALIDATION', message)
+}
+
 export function closedError(): AppError {
   return new AppError('CLOSED', 'the engine is closed; create another engine and restore the saved tasks')
 }

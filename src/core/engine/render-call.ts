@@ -1,10 +1,10 @@
 /** Creates the properties of an acting call once, when it fires, and never throws. */
-import { messageOf } from '#kernel'
 import type { Needs } from '../language/placeholders/scope.ts'
 import { actsWith } from '../plug/acts-with.ts'
+import { failedAnswer } from '../plug/call-error.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { BadAnswer } from '../plug/result.ts'
-import type { TaskRun } from '../task/run.ts'
+import { ownResourceFor, resourceFor, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, type Fetched } from './call-context.ts'
 import { needsPorts, fetchNeeds, isPromise, loopItems, settle, type Caller } from './call-plug.ts'
@@ -37,7 +37,7 @@ export function renderCall(
     if (isPromise(fetched)) return settle(fetched.then((data) => render(run, execution, caller, data)))
     return render(run, execution, caller, fetched)
   } catch (error) {
-    return { ok: false, error: messageOf(error) }
+    return failedAnswer(error)
   }
 }
 
@@ -72,18 +72,18 @@ function remainder(run: TaskRun, execution: Execution, rendered: readonly Proper
   return { ok: true, rendered, ...(execution.items && { items: execution.items }), touches }
 }
 
-function touchesOf({ model }: TaskRun, { node }: Execution, rendered: Properties): readonly string[] {
+function touchesOf(run: TaskRun, execution: Execution, rendered: Properties): readonly string[] {
+  const { node, member } = execution
   const { plug, unordered } = node.call
   if (unordered) return []
   const { properties } = finishProperties(plug, rendered)
   if (properties !== undefined && node.kind === 'sensor' && !actsWith(plug, properties)) return []
-  const keys = [`node:${node.label}`]
+  const keys = [member === null ? `node:${node.label}` : `node:${node.label}/${member}`]
   // Invalid properties are reported by the call itself.
   if (properties === undefined || plug.touches === undefined) return keys
-  const index = node.resource === -1 ? undefined : model.resourceIndex[node.resource]
-  const resource = (index === undefined ? undefined : model.resources[index]) ?? model.resource
+  const resource = resourceFor(run, execution) ?? ownResourceFor(run, execution)
   try {
-    return plug.touches(properties, { taskId: model.id, resource })
+    return plug.touches(properties, { taskId: run.model.id, resource })
   } catch {
     return keys
   }

@@ -8,6 +8,8 @@ interface Source<T> {
 
 export interface Routed {
   routed: readonly string[]
+  /** further resources, which join and leave one by one */
+  readonly memberIds?: Iterable<string> | undefined
 }
 
 export const NOWHERE: readonly string[] = []
@@ -59,8 +61,19 @@ export class Router<T extends Routed, S extends Source<T>> {
     source?.changed()
   }
 
+  /** Routes one more resource to a listener. */
+  join(listener: T, resource: string): void {
+    this.#addTo(resource, listener)
+  }
+
+  /** Ends that, unless the resource is routed to the listener anyway. */
+  leave(listener: T, resource: string): void {
+    if (!listener.routed.includes(resource)) this.#removeFrom(resource, listener)
+  }
+
   remove(listener: T): void {
     for (const resource of listener.routed) this.#removeFrom(resource, listener)
+    for (const resource of listener.memberIds ?? []) this.#removeFrom(resource, listener)
     listener.routed = NOWHERE
   }
 
@@ -75,6 +88,7 @@ export class Router<T extends Routed, S extends Source<T>> {
 
   changed(listener: T): void {
     for (const resource of listener.routed) this.#sources.get(resource)?.changed()
+    for (const resource of listener.memberIds ?? []) this.#sources.get(resource)?.changed()
   }
 
   clear(): void {

@@ -457,7 +457,8 @@ export class TaskLane implements TaskRun {
 
   #queueEffect(execution: Execution): void {
     const rendered = renderCall(this, execution, this.sink)
-    const keys = [`node:${execution.node.label}`]
+    const { node, member } = execution
+    const keys = [member === null ? `node:${node.label}` : `node:${node.label}/${member}`]
     const known = rendered instanceof Promise || !rendered.ok ? { rendered: null, touches: keys } : rendered
     this.sink.frozen(this, execution)
     enqueueEffect(this, execution, known.rendered, known.touches)
@@ -514,7 +515,7 @@ export class TaskLane implements TaskRun {
   /** `now`: time of the input for a synchronous reply, otherwise of the clock. */
   #settle(execution: Execution, reply: Reply, now: number): void {
     this.sink.ended(execution)
-    if (!reply.ok) step(this, now, { kind: 'error', execution, message: reply.error }, this.at)
+    if (!reply.ok) step(this, now, { kind: 'error', execution, failure: reply }, this.at)
     else if (isRendered(reply)) this.#rendered(execution, reply)
     else step(this, now, { kind: 'answer', execution, answer: reply }, this.at)
   }

@@ -3,6 +3,7 @@ import { nodesBehind } from '../graph/behind.ts'
 import { UNKNOWN, type GraphNode, type ObservableNode } from '../graph/graph.ts'
 import { posterior } from '../graph/posterior.ts'
 import { health } from '../task/result.ts'
+import type { GroupState } from '../task/members/group-state.ts'
 import { actuatorState, sensorState, type NodeStates, type TaskStatus } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { NodeView, TaskInfo } from './api.ts'
@@ -49,7 +50,14 @@ function waitingOf(state: TaskState): Pick<TaskInfo, 'waiting'> {
   return { waiting: { inputs: state.waiting.length, effects, ...(!state.isFree && { since: state.time }) } }
 }
 
-export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeView {
+/** `groups`: the groups of the task; a node with one state per member shows the shares of the members. */
+export function nodeView(
+  node: GraphNode,
+  state: NodeStates | undefined,
+  groups: readonly GroupState[] = NO_GROUPS,
+): NodeView {
+  const group = groups[node.group]
+  if (group !== undefined && node.kind !== 'actuator') return memberView(node, group)
   if (node.kind === 'actuator') {
     const actuator = state && actuatorState(state, node)
     const answer = actuator?.answer
@@ -77,6 +85,26 @@ export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeVi
     ...(sensor.rawData && { rawData: sensor.rawData }),
     ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
     ...errorOf(sensor),
+  }
+}
+
+const NO_GROUPS: readonly GroupState[] = []
+
+function memberView(node: ObservableNode, { members, node: { sensors, gates } }: GroupState): NodeView {
+  const counts = node.states.map(() => 0)
+  for (const member of members.values()) {
+    const observed = node.kind === 'sensor' ? member.sensors[sensors.indexOf(node)] : member.gates[gates.indexOf(node)]
+    if (observed !== undefined && observed.state !== UNKNOWN) counts[observed.state] = (counts[observed.state] ?? 0) + 1
+  }
+  const known = counts.reduce((sum, count) => sum + count, 0)
+  const shares = counts.map((count) => (known === 0 ? 1 / counts.length : count / known))
+  const best = shares.indexOf(Math.max(...shares))
+  return {
+    node: node.label,
+    kind: node.kind,
+    states: Object.fromEntries(node.states.map((name, i) => [name, shares[i] ?? 0])),
+    mostLikelyState: known === 0 ? null : { state: node.states[best] ?? '', probability: shares[best] ?? 0 },
+    members: { count: members.size, known },
   }
 }
 

@@ -29,8 +29,24 @@ export interface Timer {
 
 export const NO_TIMER = -1
 
-const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const satisfies readonly TimerKind[]
-const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
+const KINDS = [
+  'evict',
+  'follow',
+  'members',
+  'wake',
+  'ownTick',
+  'tick',
+  'release',
+] as const satisfies readonly TimerKind[]
+const RANK: Readonly<Record<TimerKind, number>> = {
+  evict: 0,
+  follow: 1,
+  members: 2,
+  wake: 3,
+  ownTick: 4,
+  tick: 5,
+  release: 6,
+}
 const FIRST_CAPACITY = 16
 const ARITY = 4
 /** Size up to which tables double; larger ones grow by half, to waste less. */

@@ -7,25 +7,29 @@ import { needsOf } from '../language/placeholders/needs.ts'
 import { parseResource } from '../language/placeholders/resource.ts'
 import type { Needs, Path } from '../language/placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
+import { plugOfNode } from '../plug/plug-of-node.ts'
 import { finishProperties } from '../plug/properties.ts'
-import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
+import type { Actuator, PlugNode, Relation, RetryConfig, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
 import { evaluationOrders } from './evaluation-order.ts'
 import { makeDataPlan } from './data-plan.ts'
 import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
 import { propertiesIn, nodeProperties, RuleProperties, type NodeProperties } from './rule-properties.ts'
+import { GroupTable } from './groups.ts'
 import { channelPlans, makePlan } from './plan.ts'
 import {
   ANY,
   GATE_STATES,
   UNKNOWN,
   type ActuatorNode,
+  type CountLimits,
   type GateNode,
   type Graph,
   type GraphNode,
   type ObservableNode,
   type PlugCall,
+  type Retry,
   type SensorNode,
   type TriggerEdge,
 } from './graph.ts'
@@ -49,6 +53,7 @@ export function compileRule(
   streamVariables: readonly string[] = [],
 ): CompiledRule {
   const resources = new ResourceTable()
+  const members = new GroupTable(rule, ({ name, version }) => plugs.find('sensor', name, version)?.gathers === 'group')
   const conditional = new Set((rule.triggers ?? []).map((trigger) => trigger.destinationLabel))
   const made: NodeProperties[] = []
   const callOf = (node: Sensor | Actuator, kind: PlugKind): CompiledCall => {
@@ -57,19 +62,21 @@ export function compileRule(
     return compiled
   }
   const sensors = (rule.sensors ?? []).map((sensor, slot) =>
-    compileSensor(sensor, slot, callOf(sensor, 'sensor'), resources, conditional.has(sensor.label)),
+    compileSensor(sensor, slot, callOf(sensor, 'sensor'), resources, conditional.has(sensor.label), members),
   )
   const byLabel = new Map<string, GraphNode>()
   for (const sensor of sensors) byLabel.set(sensor.label, sensor)
-  const gates = compileGates(rule.relations ?? [], sensors.length, byLabel)
+  const gates = compileGates(rule.relations ?? [], sensors.length, byLabel, members)
   const actuators = (rule.actuators ?? []).map((actuator, slot): Mutable<ActuatorNode> => {
     return {
       kind: 'actuator',
       label: actuator.label,
       slot,
+      group: members.of(actuator.label),
+      observes: members.of(actuator.label),
       call: callOf(actuator, 'actuator').call,
       incoming: [],
-      resource: resources.index(actuator.resource),
+      resource: members.of(actuator.label) === -1 ? resources.index(actuator.resource) : -1,
       readers: [],
     }
   })
@@ -90,9 +97,10 @@ export function compileRule(
     orders: evaluationOrders({ sensors, gates, actuators }, triggers),
     resources: resources.entries,
     resourceIndex: resources.entries.map((_, index) => index),
+    groups: members.nodes({ sensors, gates, actuators }),
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
     dataPlans: resources.entries.map((_, index) =>
-      makeDataPlan(sensors.filter((sensor) => sensor.onData && sensor.resource === index)),
+      makeDataPlan(sensors.filter((sensor) => sensor.onData && sensor.observes === -1 && sensor.resource === index)),
     ),
     channelPlans: channelPlans(sensors, resources.entries.length, (resource) => resource),
   }
@@ -123,25 +131,30 @@ function compileSensor(
   { call, parameters }: CompiledCall,
   resources: ResourceTable,
   conditional: boolean,
+  members: GroupTable,
 ): Mutable<SensorNode> {
   const { plug } = call
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
   // a sensor with a channel runs only on its messages, whatever the flags and clocks of the rule say
   const runsByItself = !conditional && channel === undefined
-  const bound = sensor.resource !== undefined && sensor.resource !== ''
+  const group = members.of(sensor.label)
+  const observes = members.observedBy(sensor)
+  const bound = observes !== -1 || (sensor.resource !== undefined && sensor.resource !== '')
   return {
     kind: 'sensor',
     label: sensor.label,
     slot,
     index: slot,
+    group,
+    observes,
     call,
     incoming: [],
-    resource: resources.index(sensor.resource),
+    resource: observes === -1 ? resources.index(sensor.resource) : -1,
     states: [...plug.states],
     sequence: sensor.sequence ?? 1,
     conditional,
-    onTick: runsByItself && !hasClock && sensor.tickTrigger !== false,
+    onTick: runsByItself && observes === -1 && !hasClock && sensor.tickTrigger !== false,
     // default true only for a root sensor: a triggered sensor with resource `$` is common and waits for its trigger
     onData:
       bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
@@ -164,7 +177,7 @@ function compileSensor(
 
 function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug {
   const plug = plugs.find(kind, node.name, node.version)
-  if (plug) return plug
+  if (plug) return plugOfNode(plug, node.properties)
   throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
 }
 
@@ -196,12 +209,7 @@ export function compileCall(
     ahead: mayBeAhead ? readsOfMessage(plug, constant, uses) : undefined,
     timeoutMs: node.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(node.timeout),
     unordered: node.unordered ?? false,
-    retry: node.retryConfig && {
-      maxRetries: node.retryConfig.maxRetries,
-      minBackoffMs: durationMs(node.retryConfig.minBackoff ?? 'PT1S'),
-      maxBackoffMs: durationMs(node.retryConfig.maxBackoff ?? 'PT1M'),
-      errorState: stateIndex(plug.states, node.retryConfig.errorState),
-    },
+    retry: retryOf(node.retryConfig ?? plug.retry, plug),
     loop,
     pauseMs: node.pauseExecution === true ? pauseLimit(node.pauseExecutionTimeout) : undefined,
   }
@@ -231,6 +239,17 @@ function needsIn(uses: readonly Path[]): Needs | undefined {
   return any ? needs : undefined
 }
 
+function retryOf(config: RetryConfig | undefined, plug: Plug): Retry | undefined {
+  if (config === undefined) return undefined
+  const { maxRetries, minBackoff = 'PT1S', maxBackoff = 'PT1M', errorState } = config
+  return {
+    maxRetries,
+    minBackoffMs: durationMs(minBackoff),
+    maxBackoffMs: durationMs(maxBackoff),
+    errorState: stateIndex(plug.states, errorState),
+  }
+}
+
 function pauseLimit(text: string | undefined): number {
   return text === undefined ? DEFAULT_PAUSE_MS : durationMs(text)
 }
@@ -243,6 +262,7 @@ function compileGates(
   relations: readonly Relation[],
   firstIndex: number,
   byLabel: Map<string, GraphNode>,
+  members: GroupTable,
 ): MutableGate[] {
   const gates = parentsFirst(relations).map((relation, slot): MutableGate => {
     const parents = relation.parentLabels.map((label) => observable(byLabel, label, `relation ${relation.label}`))
@@ -255,6 +275,7 @@ function compileGates(
       label: relation.label,
       slot,
       index: firstIndex + slot,
+      group: members.of(relation.label),
       type: relation.type,
       states: GATE_STATES,
       parents,
@@ -265,6 +286,8 @@ function compileGates(
         size: sizes[i] ?? 0,
       })),
       rowKeys: rowKeys(rows, sizes),
+      limits: limitsOf(relation),
+      counts: members.count(relation, parents[0], rows[0]?.[0] ?? UNKNOWN),
       followers: [],
       readers: [],
     }
@@ -272,6 +295,10 @@ function compileGates(
     return gate
   })
   return gates
+}
+
+function limitsOf({ type, atLeast = 0, atMost = Number.POSITIVE_INFINITY }: Relation): CountLimits | undefined {
+  return type === 'COUNT' || type === 'SHARE' ? { atLeast, atMost } : undefined
 }
 
 function distinct(rows: readonly (readonly number[])[]): readonly (readonly number[])[] {

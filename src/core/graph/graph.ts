@@ -4,7 +4,7 @@ import type { ResourceSpec } from '../language/placeholders/resource.ts'
 import type { Needs, Path } from '../language/placeholders/scope.ts'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
-import type { RelationType, RuleGraph } from '../rule/rule.ts'
+import type { Group, RelationType, RuleGraph } from '../rule/rule.ts'
 
 /** Marks an unknown state. Known states are indexes of the node's `states`. */
 export const UNKNOWN = -1
@@ -45,9 +45,13 @@ interface NodeBase {
   /** sensors whose properties or code read this node's data */
   readonly readers: readonly SensorNode[]
   readonly slot: number
+  /** index in `graph.groups` of the group whose members the node observes or acts for; -1: none */
+  readonly group: number
 }
 
 interface RunnableNode extends NodeBase {
+  /** index of the group whose members' messages the node gets; -1: none. Differs from `group` for a gathering sensor */
+  readonly observes: number
   readonly call: PlugCall
   readonly incoming: readonly TriggerEdge[]
   /** index in `graph.resources`, -1 for none */
@@ -91,11 +95,52 @@ export interface GateNode extends NodeBase {
   readonly parents: readonly ObservableNode[]
   /** rows with one wanted state per parent */
   readonly rows: readonly (readonly number[])[]
-  /** for AND, OR and NAND: the wanted state of each parent, from the first row */
+  /** except for GENERAL: the wanted state of each parent, from the first row */
   readonly inputs: readonly GateInput[]
   /** for GENERAL: each row encoded as one number, with a digit per parent */
   readonly rowKeys: ReadonlySet<number>
+  /** for COUNT and SHARE: limits of the number of parents, or of members, in their states; otherwise undefined */
+  readonly limits: CountLimits | undefined
+  /** for COUNT and SHARE over members of a group; otherwise undefined */
+  readonly counts: MemberCount | undefined
   readonly followers: readonly GraphNode[]
+}
+
+export interface MemberCount {
+  /** index in `graph.groups` */
+  readonly group: number
+  /** index among the relations that count members of the group */
+  readonly place: number
+  readonly parent: ObservableNode
+  readonly wanted: number
+  /** ms for which a member counts after an observation of the wanted state; Infinity: while it is in that state */
+  readonly withinMs: number
+  /** ms for which a member counts after its last observation; Infinity: forever */
+  readonly freshMs: number
+}
+
+/** A set of resources, and the nodes that have one state per member. */
+export interface GroupNode {
+  readonly spec: Group
+  /** the canonical text of `spec` */
+  readonly key: string
+  readonly sensors: readonly SensorNode[]
+  readonly gates: readonly GateNode[]
+  readonly actuators: readonly ActuatorNode[]
+  /** sensors with one state for all members */
+  readonly gathering: readonly SensorNode[]
+  /** relations that count members */
+  readonly counts: readonly GateNode[]
+  /** what a message of a member runs */
+  readonly dataPlan: DataPlan
+  /** sensors that report missing data, which a new member runs */
+  readonly atJoin: readonly SensorNode[]
+}
+
+export interface CountLimits {
+  /** a number, or for SHARE a share from 0 to 1 */
+  readonly atLeast: number
+  readonly atMost: number
 }
 
 export interface GateInput {
@@ -171,6 +216,7 @@ export interface Graph {
   readonly orders: EvaluationOrders
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
   readonly resourceIndex: readonly number[]
+  readonly groups: readonly GroupNode[]
   readonly tickPlan: Plan
   /** plans for messages, by index in `resources` */
   readonly dataPlans: readonly DataPlan[]

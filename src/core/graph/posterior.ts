@@ -2,13 +2,13 @@
 import { AppError } from '#kernel'
 import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
 import { nodesBehind } from './behind.ts'
-import type { HasState } from './relations.ts'
+import { decideCount, type HasState } from './relations.ts'
 
 const MAX_ASSIGNMENTS = 1 << 20
 
 /** Returns probabilities in the order of the node's states. Throws `TOO_LARGE` beyond a million cases. */
 export function posterior(node: ObservableNode, nodes: readonly HasState[]): readonly number[] {
-  if (node.kind === 'sensor') return distribution(node, stateOf(node, nodes))
+  if (isLeaf(node)) return distribution(node, stateOf(node, nodes))
   const shared = sharedSensors(node, nodes)
   const cases = shared.reduce((product, sensor) => product * sensor.states.length, 1)
   if (cases > MAX_ASSIGNMENTS) {
@@ -31,7 +31,12 @@ export function posterior(node: ObservableNode, nodes: readonly HasState[]): rea
   return [probability, 1 - probability]
 }
 
-function distribution(sensor: SensorNode, state: number): readonly number[] {
+/** Returns whether a state is independent of other nodes; a relation over a group depends on its members instead. */
+function isLeaf(node: ObservableNode): node is SensorNode | (GateNode & { readonly counts: object }) {
+  return node.kind === 'sensor' || node.counts !== undefined
+}
+
+function distribution(sensor: ObservableNode, state: number): readonly number[] {
   if (state === UNKNOWN) return sensor.states.map(() => 1 / sensor.states.length)
   return sensor.states.map((_, index) => (index === state ? 1 : 0))
 }
@@ -47,6 +52,10 @@ function sharedSensors(top: GateNode, nodes: readonly HasState[]): readonly Sens
   for (const node of nodesBehind(top)) {
     if (node.kind === 'sensor') {
       open.set(node, stateOf(node, nodes) === UNKNOWN ? new Set([node]) : new Set())
+      continue
+    }
+    if (isLeaf(node)) {
+      open.set(node, new Set())
       continue
     }
     const all = new Set<SensorNode>()
@@ -68,7 +77,7 @@ function probabilityOfTrue(
 ): number {
   for (const node of nodesBehind(top)) {
     if (known.has(node)) continue
-    if (node.kind === 'sensor') known.set(node, distribution(node, stateOf(node, nodes)))
+    if (isLeaf(node)) known.set(node, distribution(node, stateOf(node, nodes)))
     else {
       const probability = ofGate(node, known)
       known.set(node, [probability, 1 - probability])
@@ -84,7 +93,17 @@ function ofGate(gate: GateNode, known: ReadonlyMap<ObservableNode, readonly numb
   if (gate.type === 'AND') return all(first)
   if (gate.type === 'NAND') return 1 - all(first)
   if (gate.type === 'OR') return 1 - ofRow(first).reduce((product, one) => product * (1 - one), 1)
+  if (gate.limits !== undefined) return ofCount(gate, ofRow(first))
   return gate.rows.reduce((sum, row) => sum + all(row), 0)
+}
+
+/** Sums the probabilities of the numbers of parents that the limits allow. */
+function ofCount(gate: GateNode, probabilities: readonly number[]): number {
+  let byCount = [1]
+  for (const one of probabilities)
+    byCount = [...byCount, 0].map((rest, n) => rest * (1 - one) + (byCount[n - 1] ?? 0) * one)
+  const all = probabilities.length
+  return byCount.reduce((sum, one, n) => (decideCount(gate, n, n, all) === TRUE ? sum + one : sum), 0)
 }
 
 function ofParent(

@@ -1,4 +1,5 @@
 /** Decides three-valued gates: a gate is certain once its known parents decide it. */
+import { allowedNumbers } from '../rule/count-limits.ts'
 import type { RelationType } from '../rule/rule.ts'
 import { FALSE, TRUE, UNKNOWN, type GateNode } from './graph.ts'
 
@@ -8,7 +9,14 @@ export interface HasState {
 
 type Decide = (gate: GateNode, nodes: readonly HasState[]) => number
 
-export const RELATIONS: Readonly<Record<RelationType, Decide>> = { AND: and, OR: or, NAND: nand, GENERAL: general }
+export const RELATIONS: Readonly<Record<RelationType, Decide>> = {
+  AND: and,
+  OR: or,
+  NAND: nand,
+  GENERAL: general,
+  COUNT: count,
+  SHARE: count,
+}
 
 /** Returns TRUE, FALSE or UNKNOWN. With `needsAll` an unknown parent makes the gate unknown. */
 export function decide(gate: GateNode, nodes: readonly HasState[], needsAll: boolean): number {
@@ -57,6 +65,24 @@ function general(gate: GateNode, nodes: readonly HasState[]): number {
   for (const row of gate.rows) if (compatible(gate, row, nodes)) listed++
   if (listed === 0) return FALSE
   return listed === completions ? TRUE : UNKNOWN
+}
+
+function count(gate: GateNode, nodes: readonly HasState[]): number {
+  let certain = 0
+  let possible = 0
+  for (const input of gate.inputs) {
+    const state = stateAt(nodes, input.index)
+    if (state === input.wanted) certain++
+    else if (state === UNKNOWN) possible++
+  }
+  return decideCount(gate, certain, certain + possible, gate.inputs.length)
+}
+
+/** Decides COUNT or SHARE when from `low` to `high` of all are in their state. */
+export function decideCount({ type, limits }: GateNode, low: number, high: number, all: number): number {
+  const [least, most] = allowedNumbers({ type, ...limits }, all)
+  if (high < least || low > most) return FALSE
+  return low >= least && high <= most ? TRUE : UNKNOWN
 }
 
 function compatible(gate: GateNode, row: readonly number[], nodes: readonly HasState[]): boolean {

@@ -1,20 +1,24 @@
 /** Defines a plug: checks its whole declaration and freezes it. */
-import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
+import { AppError, describeIssue, durationMs, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { DOWNTIME_POLICIES } from './downtime.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
+import { definedFields } from './defined-fields.ts'
 import { frozenCopy } from './frozen-copy.ts'
-import type { InputField, Plug, PlugDefinition } from './plug.ts'
+import type { DefinedFields, DefinedPlug, OutputField, Plug, PlugDefinition, PlugKind, WrittenField } from './plug.ts'
 import { problem } from './problem.ts'
 import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 
+type Written = Readonly<Record<string, WrittenField>>
+
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 const MAX_STATES = 1000
+const MAX_RETRIES = 100
 const TEXTS = ['description', 'category', 'compatible'] as const
-const FUNCTIONS = ['check', 'nodes', 'steps', 'prepare', 'touches'] as const
+const FUNCTIONS = ['check', 'statesOf', 'nodes', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence downtime absorbs states input output openOutput check steps calculates prepare execute'.split(
+  'name version kind description category channel acts parameters nodes reads touches retry compatible tellsSilence downtime absorbs gathers states statesOf input output openOutput check steps calculates prepare execute'.split(
     ' ',
   )
 
@@ -24,13 +28,19 @@ const KEYS: readonly string[] =
  * plug shares only functions with `definition`. Throws `PLUG` with every problem in `issues`.
  */
 export function definePlug<
-  const Input extends Readonly<Record<string, InputField>>,
+  const Input extends Readonly<Record<string, WrittenField>>,
   const State extends string = never,
   Prepared = undefined,
->(definition: PlugDefinition<Input, State, Prepared>): Plug
+  const Name extends string = string,
+  const Kind extends PlugKind = PlugKind,
+  const Output extends Readonly<Record<string, OutputField>> = Readonly<Record<string, OutputField>>,
+  const Open extends boolean = boolean,
+>(
+  definition: PlugDefinition<Input, State, Prepared, Name, Kind, Output, Open>,
+): DefinedPlug<Name, Kind, DefinedFields<Input>, State, Output, Open>
 // The engine converts properties to the declared types first (finishProperties), so a function that requires exactly
 // those types may be used where any record is accepted. Only this overload expresses that.
-export function definePlug(definition: PlugDefinition): Plug {
+export function definePlug(definition: Omit<PlugDefinition, 'input'> & { input?: Written }): Plug {
   const issues = isPlainObject(definition)
     ? problemsOf(definition)
     : [problem('', 'the declaration is not an object', 'use a form such as { name, version, kind, execute }')]
@@ -41,22 +51,36 @@ export function definePlug(definition: PlugDefinition): Plug {
     nodes: undefined,
     touches: undefined,
     check: undefined,
+    statesOf: undefined,
     steps: undefined,
     calculates: undefined,
     prepare: undefined,
     ...definition,
     ...(typeof definition.calculates === 'object' && { calculates: frozenCopy(definition.calculates) }),
+    ...(definition.retry && { retry: frozenCopy(definition.retry) }),
     acts: definition.acts ?? definition.kind === 'actuator',
     states: Object.freeze([...(definition.states ?? [])]),
-    input: frozenCopy({ ...definition.input }),
+    input: frozenCopy(definedFields(definition.input ?? {})),
     output: frozenCopy({ ...definition.output }),
     openOutput: definition.openOutput ?? false,
   })
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence, downtime, absorbs } =
-    definition
+  const {
+    name,
+    version,
+    kind,
+    execute,
+    openOutput,
+    acts,
+    parameters,
+    reads,
+    tellsSilence,
+    downtime,
+    absorbs,
+    gathers,
+  } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -84,6 +108,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (downtime !== undefined && !DOWNTIME_POLICIES.some((policy) => policy === downtime)) {
     issues.push(problem('/downtime', `${shown(downtime)} is not restart, continue or confirm`))
+  }
+  if (gathers !== undefined && (gathers !== 'group' || kind !== 'sensor')) {
+    issues.push(problem('/gathers', `${shown(gathers)} is not "group", or the plug is not a sensor`))
   }
   if (absorbs !== undefined && absorbs !== 'late') {
     issues.push(problem('/absorbs', `${shown(absorbs)} is not "late"`))
@@ -122,6 +149,7 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
       issues.push(problem(`/${key}`, `"${key}" is not a field of a plug`, `use ${KEYS.join(', ')}`))
   }
   issues.push(...channelProblems(kind, definition['channel']), ...stateProblems(kind, definition['states']))
+  issues.push(...retryProblems(kind, definition['retry']))
   issues.push(...calculationProblems(definition['calculates'], definition['states']))
   issues.push(...inputProblems(definition['input']), ...outputProblems(definition['output']))
   return issues
@@ -136,6 +164,35 @@ function channelProblems(kind: unknown, channel: unknown): Issue[] {
   if (kind === 'actuator')
     return [problem('/channel', 'an actuator cannot have a channel', 'omit it, or make the plug a sensor')]
   return isChannel(channel) ? [] : [problem('/channel', `${shown(channel)} is not a valid channel name`, CHANNEL_RULE)]
+}
+
+function retryProblems(kind: unknown, retry: unknown): Issue[] {
+  if (retry === undefined) return []
+  if (kind === 'sensor')
+    return [
+      problem('/retry', 'a sensor cannot retry by default, since its task waits', 'omit it; rules have retryConfig'),
+    ]
+  const form = 'use a form such as { maxRetries: 5, minBackoff: "PT1S", maxBackoff: "PT1M" }'
+  if (!isPlainObject(retry)) return [problem('/retry', `${shown(retry)} is not an object`, form)]
+  const { maxRetries, minBackoff, maxBackoff } = retry
+  const issues: Issue[] = []
+  if (!Number.isInteger(maxRetries) || Number(maxRetries) < 1 || Number(maxRetries) > MAX_RETRIES)
+    issues.push(problem('/retry/maxRetries', `${shown(maxRetries)} is not a number from 1 to ${MAX_RETRIES}`, form))
+  for (const [key, value] of Object.entries({ minBackoff, maxBackoff })) {
+    if (!isDuration(value)) issues.push(problem(`/retry/${key}`, `${shown(value)} is not a valid duration`, form))
+  }
+  if (isDuration(minBackoff) && isDuration(maxBackoff) && durationMs(minBackoff) > durationMs(maxBackoff))
+    issues.push(problem('/retry/minBackoff', `${shown(minBackoff)} is longer than maxBackoff`, 'swap them'))
+  return issues
+}
+
+function isDuration(value: unknown): value is string {
+  if (typeof value !== 'string') return false
+  try {
+    return durationMs(value) > 0
+  } catch {
+    return false
+  }
 }
 
 function stateProblems(kind: unknown, states: unknown): Issue[] {

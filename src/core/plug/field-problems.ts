@@ -26,6 +26,7 @@ const INPUT_KEYS: readonly string[] = [
   'example',
   'sensitive',
 ]
+const CHOICE_KEYS: readonly string[] = ['values', ...INPUT_KEYS.filter((key) => key !== 'format')]
 const OUTPUT_KEYS: readonly string[] = ['type', 'description', 'unit']
 
 export function inputProblems(input: unknown): Issue[] {
@@ -68,13 +69,18 @@ function fieldsProblems(
     }
     if (!isPlainObject(field))
       return [problem(path, `${shown(field)} is not a field`, 'use a form such as { type: "string" }')]
-    const type = isType(field['type']) ? field['type'] : undefined
+    const isChoices = field['type'] === 'enum' && keys === INPUT_KEYS
+    const type = isChoices ? 'string' : isType(field['type']) ? field['type'] : undefined
     const issues = type === undefined ? [typeProblem(path, field['type'])] : []
+    const allowed = isChoices ? CHOICE_KEYS : keys
     for (const key of Object.keys(field)) {
-      if (!keys.includes(key))
-        issues.push(problem(`${path}/${key}`, `"${key}" is not part of a field`, `use ${keys.join(', ')}`))
+      if (!allowed.includes(key))
+        issues.push(problem(`${path}/${key}`, `"${key}" is not part of a field`, `use ${allowed.join(', ')}`))
     }
-    return [...issues, ...more(path, field, type)]
+    if (!isChoices) return [...issues, ...more(path, field, type)]
+    const { values, ...others } = field
+    const found = more(path, { ...others, type, format: { type: 'enum', values } }, type)
+    return [...issues, ...found.map((issue) => ({ ...issue, path: issue.path.replace('/format/values', '/values') }))]
   })
 }
 

@@ -4,10 +4,16 @@ import type { Plug } from './plug.ts'
 
 /** Returns Markdown with the description, states, properties, raw data and an example node. */
 export function plugPage(plug: Plug): string {
-  const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
+  const { name, version, compatible, kind, description = '', states, input, output, openOutput, retry } = plug
   const others = compatible === undefined ? '' : `; replaces ${code(compatible)} in rules`
   const parts = [`# ${name}`, `${kind}, version ${version}${others}`, description]
   if (states.length > 0) parts.push(`States: ${states.map(code).join(', ')}.`)
+  if (retry !== undefined) {
+    const { maxRetries, minBackoff, maxBackoff } = retry
+    parts.push(
+      `Without a \`retryConfig\`, a failed call is retried up to ${maxRetries} times, after ${minBackoff} to ${maxBackoff}.`,
+    )
+  }
   const properties = Object.entries(input).map(([property, field]) => [
     code(property),
     field.type,
@@ -32,7 +38,7 @@ export function plugPage(plug: Plug): string {
 }
 
 /** Builds an example node with all properties that lack a default. */
-export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
+export function exampleNode({ name, kind, input, gathers }: Plug): Readonly<Record<string, unknown>> {
   const required = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
   const properties = Object.fromEntries(
     required.map(([key, field]) => [
@@ -43,7 +49,7 @@ export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string
   return {
     label: `${name}_1`,
     name,
-    ...(kind === 'sensor' && { resource: '$' }),
+    ...(kind === 'sensor' && (gathers === undefined ? { resource: '$' } : { group: { type: 'boiler' } })),
     ...(required.length > 0 && { properties }),
   }
 }

@@ -32,6 +32,27 @@ export interface InputField {
   sensitive?: boolean
 }
 
+/** A property with a fixed set of texts, in short; the defined plug has a text with the format `enum`. */
+export interface ChoiceField extends Omit<InputField, 'type' | 'format'> {
+  type: 'enum'
+  values: readonly string[]
+}
+
+/** A property as the author of a plug writes it. */
+export type WrittenField = InputField | ChoiceField
+
+/** The properties of a defined plug: choices as texts with the format `enum`. */
+export type DefinedFields<Input extends Readonly<Record<string, WrittenField>>> = {
+  readonly [K in keyof Input]: Input[K] extends InputField
+    ? Input[K]
+    : Input[K] extends { type: 'enum'; values: infer Values extends readonly string[] }
+      ? Omit<InputField, 'type' | 'format'> & {
+          readonly type: 'string'
+          readonly format: { readonly type: 'enum'; readonly values: Values }
+        } & Pick<Input[K], Extract<keyof Input[K], 'mandatory' | 'defaultValue'>>
+      : never
+}
+
 export interface OutputField {
   type: FieldType
   description?: string
@@ -66,6 +87,8 @@ export interface PlugResult<State extends string = string> {
   whole?: number
   /** result that applies after this one unless the node runs again first; needs its own `after` */
   then?: PlugResult<State>
+  /** true in `then`: the sensor runs again after that time, instead of getting a result */
+  again?: boolean
 }
 
 export type PlugAnswer<State extends string = string> = PlugResult<State> | State | undefined | void
@@ -128,6 +151,8 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
    * node's last success, in order of arrival; at most 100. Use their values for the memory only
    */
   readonly late: readonly Readonly<Record<string, unknown>>[]
+  /** for a plug that gathers a group: true when the member of the call has left the group */
+  readonly leaves?: boolean
   /** copy of the message that this node sees, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data by node label, plus `GLOBAL` for the stream data */
@@ -171,31 +196,33 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly signal: AbortSignal
 }
 
-type TextOf<F extends InputField> = F extends {
+type TextOf<F extends WrittenField> = F extends {
   format: { type: 'enum'; values: readonly (infer Value extends string)[] }
 }
   ? Value
   : string
 
-type FieldValue<F extends InputField> = F['type'] extends 'string'
-  ? TextOf<F>
-  : F['type'] extends 'boolean'
-    ? boolean
-    : F['type'] extends 'integer' | 'long' | 'float' | 'double'
-      ? number
-      : F['type'] extends 'array'
-        ? readonly unknown[]
-        : F['type'] extends 'object'
-          ? Readonly<Record<string, unknown>>
-          : unknown
+type FieldValue<F extends WrittenField> = F extends { type: 'enum'; values: readonly (infer Value extends string)[] }
+  ? Value
+  : F['type'] extends 'string'
+    ? TextOf<F>
+    : F['type'] extends 'boolean'
+      ? boolean
+      : F['type'] extends 'integer' | 'long' | 'float' | 'double'
+        ? number
+        : F['type'] extends 'array'
+          ? readonly unknown[]
+          : F['type'] extends 'object'
+            ? Readonly<Record<string, unknown>>
+            : unknown
 
-type Present<F extends InputField> = F extends { mandatory: true }
+type Present<F extends WrittenField> = F extends { mandatory: true }
   ? true
   : F extends { defaultValue: unknown }
     ? true
     : false
 
-export type PropertiesOf<Input extends Readonly<Record<string, InputField>>> = {
+export type PropertiesOf<Input extends Readonly<Record<string, WrittenField>>> = {
   readonly [K in keyof Input]: Present<Input[K]> extends true ? FieldValue<Input[K]> : FieldValue<Input[K]> | undefined
 }
 
@@ -213,20 +240,32 @@ export interface Steps<State extends string = string> {
   readonly reads?: 'number'
 }
 
+/** Retries of failed calls: waits double from `minBackoff` to `maxBackoff`, which are durations such as PT1S. */
+export interface DefaultRetry {
+  /** 1 to 100 */
+  readonly maxRetries: number
+  readonly minBackoff: string
+  readonly maxBackoff: string
+}
+
 export interface TouchContext {
   readonly taskId: string
   readonly resource: string | undefined
 }
 
 export interface PlugDefinition<
-  Input extends Readonly<Record<string, InputField>> = Readonly<Record<string, InputField>>,
+  Input extends Readonly<Record<string, WrittenField>> = Readonly<Record<string, InputField>>,
   State extends string = string,
   Prepared = unknown,
+  Name extends string = string,
+  Kind extends PlugKind = PlugKind,
+  Output extends Readonly<Record<string, OutputField>> = Readonly<Record<string, OutputField>>,
+  Open extends boolean = boolean,
 > {
-  name: string
+  name: Name
   /** `major.minor.patch` */
   version: string
-  kind: PlugKind
+  kind: Kind
   description?: string
   category?: string
   /**
@@ -266,6 +305,11 @@ export interface PlugDefinition<
    */
   touches?(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
   /**
+   * for an actuator: retries of a failed call when its node has no `retryConfig`. A `CallError` may end them early or
+   * delay them. Default: none
+   */
+  retry?: DefaultRetry
+  /**
    * other versions of this plug that rules may name and that this version replaces, as `>=1.0.0 <3`: comparators `>=`,
    * `<`, `<=`, `>` and `=`, all of which must hold
    */
@@ -280,13 +324,23 @@ export interface PlugDefinition<
    * starts; `continue`: the downtime counts; `confirm`: the sensor shows nothing until its next run. Default `continue`
    */
   downtime?: DowntimePolicy
+  /**
+   * for a sensor with a group: it has one state for all members. Each call is about the member in `context.node.RESOURCE`;
+   * a call without one is about none
+   */
+  gathers?: 'group'
   /** for a sensor: late readings that the rule drops are passed in `late` to its next call */
   absorbs?: 'late'
   states?: readonly State[]
+  /**
+   * for a sensor whose states depend on its constant properties: returns its states instead of `states`, undefined when
+   * the properties are invalid. Pure
+   */
+  statesOf?(properties: Partial<PropertiesOf<Input>>): readonly string[] | undefined
   input?: Input
   /** fields of the raw data; `openOutput: true` when others may be present too */
-  output?: Readonly<Record<string, OutputField>>
-  openOutput?: boolean
+  output?: Output
+  openOutput?: Open
   /** reports problems of the constant properties before anything runs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
   /**
@@ -325,6 +379,7 @@ export type Plug = Readonly<
     | 'nodes'
     | 'touches'
     | 'states'
+    | 'statesOf'
     | 'input'
     | 'output'
     | 'openOutput'
@@ -336,6 +391,7 @@ export type Plug = Readonly<
   > & {
     acts: boolean | ((properties: Readonly<Record<string, unknown>>) => boolean)
     states: readonly string[]
+    statesOf: ((properties: Readonly<Record<string, unknown>>) => readonly string[] | undefined) | undefined
     input: Readonly<Record<string, InputField>>
     output: Readonly<Record<string, OutputField>>
     openOutput: boolean
@@ -352,6 +408,23 @@ export type Plug = Readonly<
     execute(context: PlugContext): PlugAnswer | PromiseLike<PlugAnswer>
   }
 >
+
+/** A plug whose declaration the compiler knows, so that rules over it are checked (`reflexarc/rules`). */
+export interface DefinedPlug<
+  out Name extends string = string,
+  out Kind extends PlugKind = PlugKind,
+  out Input extends Readonly<Record<string, InputField>> = Readonly<Record<string, InputField>>,
+  out State extends string = string,
+  out Output extends Readonly<Record<string, OutputField>> = Readonly<Record<string, OutputField>>,
+  out Open extends boolean = boolean,
+> extends Plug {
+  readonly name: Name
+  readonly kind: Kind
+  readonly input: Input
+  readonly states: readonly State[]
+  readonly output: Output
+  readonly openOutput: Open
+}
 
 /**
  * The plug selected for the version that a rule names, and the reason: it has the same `version`, it is the `newest`

@@ -19,11 +19,17 @@ export interface Answer {
   readonly whole: number | undefined
   /** always has its own `after` */
   readonly then: Answer | undefined
+  /** true: the sensor runs again instead of getting this result */
+  readonly again: boolean | undefined
 }
 
 export interface BadAnswer {
   readonly ok: false
   readonly error: string
+  /** a retry would fail in the same way */
+  readonly isFinal?: true
+  /** minimum wait before a retry, ms */
+  readonly retryAfter?: number
 }
 
 /** Returns the index of a state, or -1. Fast path for bare strings. */
@@ -92,7 +98,8 @@ function readStep(plug: Plug, answer: unknown, path: string, depth: number): Ans
   // actuators have no memory
   if (internalState !== undefined && plug.kind === 'sensor' && !isPlainJson(internalState))
     return notJson(plug, internalState, `${path}internalState`)
-  return { ok: true, state, rawData, internalState, message, after, whole, then }
+  const again = answer['again'] === true ? true : undefined
+  return { ok: true, state, rawData, internalState, message, after, whole, then, again }
 }
 
 function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
@@ -128,6 +135,7 @@ function answerWith(state: number): Answer {
     after: undefined,
     whole: undefined,
     then: undefined,
+    again: undefined,
   }
 }
 

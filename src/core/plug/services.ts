@@ -29,6 +29,15 @@ export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
+/** Changes of the status may have a comment, which alone is added to the alarm. */
+interface AlarmPortChange {
+  readonly status?: string
+  readonly severity?: string
+  readonly comment?: string
+  /** `until`: epoch ms or ISO 8601 */
+  readonly shelve?: { readonly until: unknown; readonly reason: string }
+}
+
 export interface AlarmPort {
   /** Raises an alarm and returns it, new or repeated. `source`: id of the resource. */
   raise(
@@ -37,15 +46,15 @@ export interface AlarmPort {
       readonly type: string
       readonly text: string
       readonly severity: string
+      /** epoch ms or ISO 8601; absent: now */
+      readonly timestamp?: unknown
+      /** what a repeat does to the open alarm; absent: `count` */
+      readonly onRepeat?: 'count' | 'highest' | 'replace'
       readonly properties?: PlainObject
     },
     cause: Cause,
   ): Promise<PlainObject>
-  update(
-    id: string,
-    change: { readonly status?: string; readonly severity?: string },
-    cause: Cause,
-  ): Promise<PlainObject>
+  update(id: string, change: AlarmPortChange, cause: Cause): Promise<PlainObject>
   /**
    * Returns the problems that `raise` would report for the given parts; absent parts are unknown. Synchronous, without
    * access to stored data.
@@ -54,6 +63,7 @@ export interface AlarmPort {
     readonly type?: string
     readonly text?: string
     readonly severity?: string
+    readonly timestamp?: unknown
     readonly properties?: PlainObject
   }): readonly BodyIssue[]
   /** Clears all open alarms of that source and type atomically, and returns them. */

@@ -54,6 +54,36 @@ const plugNode = {
   iconURL: Type.Optional(Type.String()),
 }
 
+const Id = Type.Optional(Type.String({ minLength: 1, maxLength: 1000 }))
+
+/** Maximum number of members that a rule may list. */
+const MAX_LISTED_MEMBERS = 10_000
+
+const GroupSchema = Type.Object(
+  {
+    type: Id,
+    parent: Id,
+    tag: Id,
+    query: Id,
+    resources: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_LISTED_MEMBERS, description: 'ids' }),
+    ),
+  },
+  { title: 'group', ...CHECKED },
+)
+
+const WindowSchema = Type.Object(
+  {
+    sliding: Type.Optional(Duration),
+    tumbling: Type.Optional(Duration),
+    session: Type.Optional(Duration),
+    calendar: Type.Optional(Type.Enum(['hour', 'day', 'week', 'month'])),
+    zone: Type.Optional(Type.String({ minLength: 1, description: 'IANA zone or offset', ...CHECKED })),
+    lateness: Type.Optional(Duration),
+  },
+  { title: 'window', ...CHECKED },
+)
+
 export const SensorSchema = Type.Object(
   {
     ...plugNode,
@@ -67,6 +97,10 @@ export const SensorSchema = Type.Object(
     pollingFixedRate: Type.Optional(Type.Boolean()),
     schedule: Type.Optional(Type.String({ minLength: 1, description: 'cron or rrule', ...CHECKED })),
     timeoutState: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
+    group: Type.Optional(GroupSchema),
+    window: Type.Optional(WindowSchema),
+    hold: Type.Optional(Type.Record(Type.String(), Duration, { description: 'duration by name of a value' })),
+    default: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'value by name', ...CHECKED })),
   },
   { title: 'sensor' },
 )
@@ -76,16 +110,20 @@ export const ActuatorSchema = Type.Object(plugNode, { title: 'actuator' })
 export const RelationSchema = Type.Object(
   {
     label: Label,
-    type: Type.Enum(['AND', 'OR', 'GENERAL', 'NAND']),
+    type: Type.Enum(['AND', 'OR', 'GENERAL', 'NAND', 'COUNT', 'SHARE']),
     parentLabels: Type.Array(Type.String(CHECKED), { minItems: 1 }),
     combinations: Type.Array(Type.Array(State, { description: 'a state for each parent', ...CHECKED }), {
       minItems: 1,
       'x-issue': 'GATE',
       ...CHECKED,
     }),
+    atLeast: Type.Optional(Type.Number({ minimum: 0, ...CHECKED })),
+    atMost: Type.Optional(Type.Number({ minimum: 0, ...CHECKED })),
+    within: Type.Optional(Duration),
+    fresh: Type.Optional(Duration),
     position: Type.Optional(Position),
   },
-  { title: 'relation' },
+  { title: 'relation', ...CHECKED },
 )
 
 export const TriggerSchema = Type.Object(
@@ -99,6 +137,8 @@ export const TriggerSchema = Type.Object(
     ),
     begins: States,
     ends: States,
+    each: Type.Optional(Type.Boolean(CHECKED)),
+    closes: Type.Optional(Type.Boolean(CHECKED)),
   },
   { title: 'trigger' },
 )

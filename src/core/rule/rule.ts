@@ -69,6 +69,44 @@ export interface Sensor extends PlugNode {
   schedule?: string
   /** the state that the sensor gets when a call exceeds `timeout` */
   timeoutState?: string
+  /** a set of resources; the sensor observes each member, with one observation per member */
+  group?: Group
+  /** the readings that the plug evaluates together; only for plugs that evaluate windows, such as `aggregate` */
+  window?: Window
+  /** how long the last value of an input counts after its message, by name of the value, such as `2h` */
+  hold?: Record<string, string>
+  /** value of an input that is missing, by name of the value */
+  default?: Record<string, unknown>
+}
+
+/** A set of resources, by exactly one of its fields. Members join and leave while the task runs. */
+export interface Group {
+  /** all resources of this type */
+  type?: string
+  /** all children of this resource */
+  parent?: string
+  /** all resources with this tag */
+  tag?: string
+  /** all resources that match, written as in `query` of GET /api/resources */
+  query?: string
+  /** these resources, at most 10,000 */
+  resources?: readonly string[]
+}
+
+/** A set of readings, by exactly one of `sliding`, `tumbling`, `session` and `calendar`. */
+export interface Window {
+  /** the readings of the last time of this length, such as `10m` */
+  sliding?: string
+  /** consecutive windows of this length, which begin at its multiples since 1970 */
+  tumbling?: string
+  /** readings without a pause of this length */
+  session?: string
+  /** consecutive hours, days, weeks (from Monday) or months of the zone */
+  calendar?: 'hour' | 'day' | 'week' | 'month'
+  /** IANA zone or offset, for `calendar`; default: the task's */
+  zone?: string
+  /** how long a window stays open for late readings after its end; default: none */
+  lateness?: string
 }
 
 export type Actuator = PlugNode
@@ -84,7 +122,7 @@ export interface RetryConfig {
   errorState?: string
 }
 
-export type RelationType = 'AND' | 'OR' | 'GENERAL' | 'NAND'
+export type RelationType = 'AND' | 'OR' | 'GENERAL' | 'NAND' | 'COUNT' | 'SHARE'
 
 export interface Relation {
   /** name of the gate, unique within its rule */
@@ -95,6 +133,17 @@ export interface Relation {
   parentLabels: readonly string[]
   /** rows with one state per parent; only `GENERAL` may have more than one row */
   combinations: readonly (readonly string[])[]
+  /**
+   * for `COUNT` and `SHARE`: minimum number of parents, or of members of a group, in their states; for `SHARE` the
+   * share of them, 0 to 1
+   */
+  atLeast?: number
+  /** for `COUNT` and `SHARE`: maximum number or share */
+  atMost?: number
+  /** for a group: a member counts for this time after each observation of its state, such as `5m` */
+  within?: string
+  /** for a group: a member counts only for this time after its last observation, such as `15m` */
+  fresh?: string
   /** position in an editor */
   position?: Position
 }
@@ -127,6 +176,13 @@ export interface Trigger {
   begins?: readonly string[]
   /** fires once when the source leaves this set for another known state */
   ends?: readonly string[]
+  /**
+   * for a source that has one state per member of a group: each member fires the destination separately, with its own
+   * cool-down, and `$` of the destination is the member
+   */
+  each?: boolean
+  /** fires when a window of the source closes */
+  closes?: boolean
 }
 
 export interface Note {

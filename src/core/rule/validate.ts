@@ -4,7 +4,10 @@ import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { checkBindings } from './check/check-bindings.ts'
 import { checkCycles } from './check/check-cycles.ts'
+import { checkGroups } from './check/check-groups.ts'
+import { checkInputs } from './check/check-inputs.ts'
 import { checkEvaluation } from './check/check-evaluation.ts'
+import { checkPlanned } from './check/check-planned.ts'
 import { checkPlugNodes } from './check/check-plug-nodes.ts'
 import { checkProperties } from './check/check-properties.ts'
 import { checkReach } from './check/check-reach.ts'
@@ -206,6 +209,9 @@ function checkGraph(rule: PartialRule, plugs: PlugRegistry, context: GraphContex
   const invocations = invocationsOf(rule, index, context.hasTick)
   checkPlugNodes(rule, index, context.hasTick, invocations, report)
   checkNodeSchedules(index, report)
+  checkInputs(index, report)
+  checkGroups(rule, index, context.settings, report)
+  checkPlanned(rule, index, report)
   checkProperties(index, context.open, report)
   checkBindings(index, context.variables, report)
   const sound = checkRelations(index, report)

@@ -112,6 +112,10 @@ function inputCause(input: InputSummary | undefined): string {
       return 'the state was pushed'
     case 'run':
       return 'it was run manually'
+    case 'join':
+      return `${input.resource} joined its group`
+    case 'leave':
+      return `${input.resource} left its group`
     case 'start':
       return 'the task started'
   }

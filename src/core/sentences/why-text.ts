@@ -67,6 +67,10 @@ export function inputText(input: InputSummary, time: TimeText): string {
       return `a value pushed into ${input.node}`
     case 'run':
       return `manual run of ${input.node}`
+    case 'join':
+      return `${input.resource} joins its group`
+    case 'leave':
+      return `${input.resource} leaves its group`
     case 'start':
       return 'the start of the task'
   }

@@ -6,10 +6,10 @@
  * EVAL-3 each further item of a loop is evaluated separately, after the evaluation of the input.
  */
 import { UNKNOWN, type GateNode, type GraphNode, type SensorNode } from '../graph/graph.ts'
-import { decide } from '../graph/relations.ts'
 import { begin, enqueue, supersede } from './execution.ts'
 import { fireDestination } from './fire.ts'
-import { settle } from './observe.ts'
+import { countingTouch, recount } from './members/counting.ts'
+import { evaluate, settle } from './observe.ts'
 import type { Origin } from './origin.ts'
 import { beginEvaluation, nodeAt, positionOf, touchNode } from './evaluation.ts'
 import { markNew } from './news.ts'
@@ -80,7 +80,7 @@ function visit(run: TaskRun, evaluation: Evaluation, node: GraphNode): void {
   if (hasFired || node.kind === 'actuator') return
   const origin = evaluation.selected.get(node)
   if (origin !== undefined) runRoot(run, evaluation, node, origin)
-  else if (evaluation.due.has(node)) takeDue(run, node)
+  else if (evaluation.due.has(node)) takeDue(run, evaluation, node)
 }
 
 function runRoot(run: TaskRun, { invocation }: Evaluation, node: SensorNode, origin: Origin): void {
@@ -89,19 +89,23 @@ function runRoot(run: TaskRun, { invocation }: Evaluation, node: SensorNode, ori
   begin(run, node, invocation, origin, null)
 }
 
-function takeDue(run: TaskRun, node: SensorNode): void {
+function takeDue(run: TaskRun, evaluation: Evaluation, node: SensorNode): void {
   const { follow, running } = sensorState(run.state, node)
   if (running === null) {
-    if (follow !== null) applyFollow(run, node, follow)
+    if (follow?.answer.again === true) {
+      const origin: Origin = { kind: 'ownTick', time: run.now, node: node.label, scheduledAt: follow.at }
+      begin(run, node, evaluation.invocation, origin, null)
+    } else if (follow !== null) applyFollow(run, node, follow)
   } else if (running.phase === 'looping' || (running.phase === 'paused' && running.resumed)) enqueue(run, running)
   else if (running.phase === 'holding' || running.phase === 'paused') wake(run, running)
 }
 
 function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void {
-  const touch = lastTouch(run, evaluation, gate)
+  const touch = lastTouch(run, evaluation, gate) ?? countingTouch(evaluation, gate)
   if (touch === undefined) return
   const observed = observedState(run.state, gate)
-  settle(observed, decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation), run.now)
+  if (gate.counts !== undefined) recount(run, evaluation, gate.counts)
+  settle(observed, evaluate(run, gate), run.now)
   if (observed.previous !== observed.state) {
     traceGate(run, touch.invocation, gate, observed.previous, observed.state)
   }

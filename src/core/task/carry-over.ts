@@ -14,6 +14,7 @@ import type {
   SavedEvaluation,
   SavedExecution,
   SavedFiring,
+  SavedGroup,
   SavedInput,
   SavedLink,
   SavedSensor,
@@ -40,7 +41,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   const names = new Names(before.model.graph, graph, saved)
   const executing = saved.executing?.filter(({ node }) => kept.runnable.has(node))
   const ids = new Set(executing?.map(({ id }) => id))
-  const waiting = saved.waiting?.flatMap((input) => inputFor(graph, input))
+  const waiting = saved.waiting?.flatMap((input) => inputFor(before.model.graph, graph, input))
   const dropped = (saved.waiting?.length ?? 0) - (waiting?.length ?? 0)
   const { nextTickAt, clocksBegan: _, evaluation, calls, behind, ...rest } = saved
   const state: SavedState = {
@@ -53,6 +54,7 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
     ),
     gates: Object.fromEntries(Object.entries(saved.gates).filter(([label]) => kept.gates.has(label))),
     actuators: mapped(saved.actuators, graph.actuators, kept, (actuator) => names.destination(actuator)),
+    ...(saved.groups && { groups: saved.groups.flatMap((group) => groupFor(graph, group, kept, names)) }),
     ...(evaluation && { evaluation: names.evaluation(evaluation) }),
     ...(executing && { executing: executing.map((one) => names.execution(one)) }),
     ...(calls && { calls: calls.filter((id) => ids.has(id)) }),
@@ -116,8 +118,27 @@ function mapped<T extends object>(
   )
 }
 
-function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
+/** Keeps the members of a group that the new rule also has, with the states of their untouched nodes. */
+function groupFor({ groups }: Graph, group: SavedGroup, kept: Untouched, names: Names): SavedGroup[] {
+  const next = groups.find(({ key }) => key === group.key)
+  if (next === undefined) return []
+  const isKept = ([label]: readonly [string, unknown]): boolean => kept.gates.has(label)
+  const members = group.members.map(({ sensors = {}, gates = {}, actuators = {}, counted = {}, ...rest }) => ({
+    ...rest,
+    sensors: mapped(sensors, next.sensors, kept, (one) => names.sensor(one, false)),
+    gates: Object.fromEntries(Object.entries(gates).filter(isKept)),
+    counted: Object.fromEntries(Object.entries(counted).filter(isKept)),
+    actuators: mapped(actuators, next.actuators, kept, (one) => names.destination(one)),
+  }))
+  return [{ ...group, met: Object.fromEntries(Object.entries(group.met ?? {}).filter(isKept)), members }]
+}
+
+function inputFor(before: Graph, { byLabel, groups }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
+  if (input.kind === 'members') {
+    const group = groups.findIndex(({ key }) => key === before.groups[input.group]?.key)
+    return group === -1 ? [] : [{ ...input, group }]
+  }
   if (input.kind === 'tick') {
     const nodes = input.nodes.filter((label) => label === null || byLabel.get(label)?.kind === 'sensor')
     return nodes.length === 0 ? [] : [{ ...input, nodes }]

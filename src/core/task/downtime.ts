@@ -9,7 +9,7 @@ import { earliestEnd, type Downtime, type DowntimePolicy } from '../plug/downtim
 import type { Answer } from '../plug/result.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import { cancel } from './execution.ts'
-import { resourceIndexOf, type TaskRun } from './run.ts'
+import { resourceOf, type TaskRun } from './run.ts'
 import type { DowntimeInterval } from './saved.ts'
 import { sensorState } from './state.ts'
 
@@ -41,7 +41,7 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
   if (downtime === null) return undefined
   const policy = policyOf(model.settings, node)
   if (policy === 'continue') return undefined
-  const resource = model.resources[resourceIndexOf(model, node)] ?? model.resource ?? ''
+  const resource = resourceOf({ state, model }, node) ?? model.resource ?? ''
   const known = Object.hasOwn(downtime.lags, resource) ? downtime.lags[resource] : readings?.newest.get(resource)?.lag
   const lag = model.settings.time === 'arrival' ? 0 : (known ?? 0)
   return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }

@@ -1,13 +1,14 @@
 /** Finds the due timers of a task's own time. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
-import type { SensorState } from './state.ts'
+import { earliestMemberDue, memberActAt } from './members/load.ts'
+import { resultDueAt, resultLag } from './sensor-timers.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
 /** Returns the earliest due time, epoch ms; Infinity if none is set. */
 export function earliestDue({ state }: TaskRun): number {
-  let at = NEVER
+  let at = state.groups.length === 0 ? NEVER : earliestMemberDue({ state })
   for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
   return at
 }
@@ -15,14 +16,11 @@ export function earliestDue({ state }: TaskRun): number {
 /** Returns when the engine's clock lets the first of these timers act, epoch ms; Infinity if none is set. */
 export function earliestAct({ state }: TaskRun): number {
   let at = NEVER
+  for (const index of state.groups.keys()) at = Math.min(at, memberActAt({ state }, index))
   for (const sensor of state.work?.sensors ?? []) {
     at = Math.min(at, sensor.evictAt + sensor.evictLag, resultDueAt(sensor) + resultLag(sensor))
   }
   return at
-}
-
-function resultLag({ follow, running }: SensorState): number {
-  return follow?.lag ?? running?.wakeLag ?? 0
 }
 
 export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
@@ -34,9 +32,4 @@ export function resultsDueBy({ state, model }: TaskRun, time: number): readonly 
     const sensor = state.work?.sensors[slot]
     return sensor !== undefined && resultDueAt(sensor) <= time
   })
-}
-
-function resultDueAt({ follow, running }: SensorState): number {
-  if (follow !== null) return follow.at
-  return running?.phase === 'holding' || running?.phase === 'paused' ? running.wakeAt : NEVER
 }

@@ -1,6 +1,6 @@
 /** Maintains the agenda of an evaluation: nodes that the input still has to visit, and nodes that it touched. */
 import { idOf } from '../graph/evaluation-order.ts'
-import type { EvaluationOrder, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
+import type { EvaluationOrder, GateNode, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import type { Evaluation, Touch } from './state.ts'
@@ -9,19 +9,26 @@ import type { Evaluation, Touch } from './state.ts'
 export interface EvaluationContents {
   readonly selected?: ReadonlyMap<SensorNode, Origin>
   readonly due?: Iterable<SensorNode>
+  /** relations that count members, with the origins of their decisions */
+  readonly counting?: ReadonlyMap<GateNode, Origin>
   readonly invocation: number
 }
 
-export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: EvaluationContents): Evaluation {
+export function beginEvaluation(
+  run: TaskRun,
+  { selected, due = [], counting, invocation }: EvaluationContents,
+): Evaluation {
   const evaluation: Evaluation = {
     invocation,
     selected: new Map(selected),
     due: new Set(due),
     agenda: [],
     touched: new Map(),
+    counting: new Map(counting),
   }
   for (const node of evaluation.selected.keys()) schedule(run, evaluation, node)
   for (const node of evaluation.due) schedule(run, evaluation, node)
+  for (const gate of evaluation.counting.keys()) schedule(run, evaluation, gate)
   run.state.evaluation = evaluation
   return evaluation
 }

@@ -2,6 +2,7 @@
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { NO_NEWS } from './news.ts'
 import type { Origin } from './origin.ts'
+import { loadedFor } from './members/load.ts'
 import { lagOf, type TaskRun } from './run.ts'
 import { NOT_PLACED, sensorState, type Execution, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
@@ -14,6 +15,7 @@ export function newExecution(
   via: Link | null = null,
   input = 0,
   index = 0,
+  member: string | null = null,
 ): Execution {
   return {
     id,
@@ -21,6 +23,7 @@ export function newExecution(
     invocation,
     origin,
     via,
+    member,
     input,
     indexInInput: index,
     phase: 'queued',
@@ -54,8 +57,11 @@ export function begin(
   via: Link | null,
 ): Execution {
   const { state } = run
-  const seen = withCarried(run, { node, origin, via })
-  const execution = newExecution(node, seen, ++state.executions, invocation, via, state.inputs, state.effects++)
+  // A gathering sensor runs for the member that its input is about, even if that has left; for none on its own time.
+  const gathers = node.group === -1 && node.observes !== -1
+  const member = gathers ? (origin.resource ?? null) : loadedFor(run, node)
+  const seen = withCarried(run, { node, origin, via, member })
+  const execution = newExecution(node, seen, ++state.executions, invocation, via, state.inputs, state.effects++, member)
   state.inFlight.add(execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)

@@ -1,6 +1,6 @@
 /** Explains why a node last fired or has its state, and what keeps each trigger into it from firing now. */
 import type { Why } from '../engine/events.ts'
-import { ANY, type GraphNode, type ObservableNode, type TriggerEdge, UNKNOWN } from '../graph/graph.ts'
+import { ANY, type GateNode, type GraphNode, type ObservableNode, type TriggerEdge, UNKNOWN } from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'
 import { whyNeverRun } from './never-runs.ts'
 import type { ReadingCounts } from './readings/readings.ts'
@@ -215,7 +215,7 @@ function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
     if (node.kind === 'gate') for (const parent of node.parents) if (isUnknown(run, parent)) behind.add(parent)
   }
   return [...behind].flatMap((node): Obstacle[] => {
-    if (node.kind === 'gate') return []
+    if (node.kind === 'gate') return emptyGroup(run, node)
     const sensor = sensorState(run.state, node)
     if (sensor.error) return errorOf(run, node)
     if (sensor.collectedTime === -1) {
@@ -231,6 +231,12 @@ function unknownSources(run: TaskRun, source: ObservableNode): Obstacle[] {
     }
     return [{ reason: 'unknown', node: node.label, message: `${node.label} has no state`, ...since(sensor.lost) }]
   })
+}
+
+function emptyGroup({ state: { groups } }: TaskRun, { label, counts }: GateNode): Obstacle[] {
+  const group = counts && groups[counts.group]
+  if (group === undefined || group.members.size > 0) return []
+  return [{ reason: 'unknown', node: label, message: `the group ${group.node.key} has no members` }]
 }
 
 function isUnknown(run: TaskRun, node: ObservableNode): boolean {

@@ -1,6 +1,7 @@
 /** Decides which triggers to a destination hold in an input, and fires the destination. */
 import { ANY, UNKNOWN, type DestinationNode, type TriggerEdge } from '../graph/graph.ts'
 import { begin, isWork, supersede } from './execution.ts'
+import { loadedFor } from './members/load.ts'
 import type { FiringCounts, TaskRun } from './run.ts'
 import {
   destinationState,
@@ -175,7 +176,8 @@ function count(counts: FiringCounts, { destination }: TriggerEdge): void {
 function hold(run: TaskRun, trigger: TriggerEdge, touch: Touch, reason: Held['reason'], until?: number): false {
   destinationState(run.state, trigger.destination).held = { reason, time: run.now, until, trigger }
   if (run.sink.counts !== null) run.sink.counts.held++
-  const more = until === undefined ? {} : { until }
+  const member = loadedFor(run, trigger.destination)
+  const more = { ...(until !== undefined && { until }), ...(member !== null && { member }) }
   traceHeld(run, touch.invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
   return false
 }

@@ -3,7 +3,7 @@
  * the state at the firing.
  */
 import { frozenRun } from './frozen-run.ts'
-import { resourceIndexOf, type TaskRun } from './run.ts'
+import { streamIndexOf, type TaskRun } from './run.ts'
 import type { SavedFiringValues, SavedNodeValues, SavedStream } from './saved.ts'
 import { actuatorState, observedState, sensorState, stateName, type Execution, type Stream } from './state.ts'
 
@@ -23,7 +23,7 @@ export function saveFiringValues(
     const { values, at, carried = [] } = saveStream(stream)
     const read = Object.entries(values).filter(([key]) => names.has(key))
     const saved = { values: Object.fromEntries(read), at, carried: carried.filter(([key]) => names.has(key)) }
-    return [[run.model.resources[index] ?? '', saved] as const]
+    return [[nameOf(run, execution, index), saved] as const]
   })
   return { now: run.now, nodes, streams: Object.fromEntries(streams) }
 }
@@ -34,7 +34,7 @@ export function restoreFiringValues(run: TaskRun, execution: Execution, saved: S
   const seen = frozenRun({ model: run.model, state: run.state, sink: run.sink, now: saved.now, at: saved.now })
   for (const label of labels) setValues(seen, label, saved.nodes[label] ?? {})
   for (const index of streamsRead(run, execution)) {
-    const stream = saved.streams[run.model.resources[index] ?? '']
+    const stream = saved.streams[nameOf(run, execution, index)]
     seen.state.streams[index] = stream === undefined ? null : withRead(seen.state.streams[index], stream, names)
   }
   return seen
@@ -46,8 +46,13 @@ function readsOf({ node }: Execution): { readonly labels: readonly string[]; rea
   return { labels: of('nodes'), names: new Set(of('streamdata', 'variables')) }
 }
 
+/** Returns the resource of a stream; of a group's stream, the member for which the execution runs. */
+function nameOf({ model }: TaskRun, { member }: Execution, index: number): string {
+  return model.resources[index] ?? member ?? ''
+}
+
 function streamsRead({ model }: TaskRun, { node, origin }: Execution): readonly number[] {
-  const indexes = [resourceIndexOf(model, node), model.resources.indexOf(origin.resource ?? '')]
+  const indexes = [streamIndexOf(model, node), model.resources.indexOf(origin.resource ?? '')]
   return [...new Set(indexes)].filter((index) => index !== -1)
 }
 

@@ -34,6 +34,10 @@ export function frozenRun({ model, state, sink, now, at }: TaskRun): TaskRun {
   const copy = new TaskState(model.graph, model.resources.length)
   const { status, run, seed, invocations } = state
   Object.assign(copy, { status, run, seed, invocations })
+  for (const [index, { loaded }] of state.groups.entries()) {
+    const group = copy.groups[index]
+    if (group !== undefined) group.loaded = loaded
+  }
   const { work } = state
   if (work !== null) {
     // Values of the fields are only replaced as a whole, so a shallow copy suffices.

@@ -1,11 +1,14 @@
 /** Defines the inputs of a task; the lane processes inputs one after the other. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import type { Answer } from '../plug/result.ts'
+import type { Answer, BadAnswer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `release`: of readings that wait to be put in order. `wake`: of executions that wait, in task time or for a plug. */
-export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
+/**
+ * `release`: of readings that wait to be put in order. `wake`: of executions that wait, in task time or for a plug.
+ * `members`: of members of a group that are not loaded.
+ */
+export type TimerKind = 'release' | 'evict' | 'follow' | 'members' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
   | { readonly kind: 'start' }
@@ -31,17 +34,27 @@ export type Input =
     }
   | { readonly kind: 'run'; readonly node: SensorNode }
   | { readonly kind: 'resume'; readonly node: SensorNode | ActuatorNode }
+  | MemberChanges
   | { readonly kind: 'answer'; readonly execution: Execution; readonly answer: Answer }
-  | { readonly kind: 'error'; readonly execution: Execution; readonly message: string; readonly timedOut?: boolean }
+  | { readonly kind: 'error'; readonly execution: Execution; readonly failure: BadAnswer }
   | { readonly kind: 'timers' }
   | {
       readonly kind: 'timer'
       readonly timer: TimerKind
-      /** slot of the sensor; for `wake` the position of the node, counting sensors first, then actuators */
+      /** slot of the sensor; for `wake` the position of the node, counting sensors first, then actuators; for `members` the group */
       readonly key: number
     }
 
-export type LaneInput = Extract<Input, { kind: 'data' | 'push' | 'tick' | 'run' | 'resume' }>
+/** Members that join or leave a group, of which those from index `from` on are still to be processed. */
+export interface MemberChanges {
+  readonly kind: 'members'
+  /** index in `graph.groups` */
+  readonly group: number
+  readonly changes: readonly { readonly id: string; readonly joins: boolean }[]
+  readonly from: number
+}
+
+export type LaneInput = Extract<Input, { kind: 'data' | 'push' | 'tick' | 'run' | 'resume' | 'members' }>
 
 export interface WaitingInput {
   readonly time: number

@@ -1,5 +1,5 @@
 /** Begins the work of ticks, data, pushes and manual runs. */
-import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'
 import type { Message, Origin, Sent } from './origin.ts'
@@ -8,7 +8,8 @@ import { observe, reset } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import type { Admitted } from './readings/admit.ts'
 import { isAmong, MAX_KEPT } from './readings/reading.ts'
-import { resourceIndexOf, type TaskRun } from './run.ts'
+import { targetsOf, type Target } from './members/targets.ts'
+import { resourceOf, type TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
 import { traceOrigin } from './trace.ts'
@@ -52,12 +53,9 @@ export function withoutRepeats(messages: readonly Message[]): readonly (readonly
 
 export function data(run: TaskRun, messages: readonly Message[], sent: Sent | undefined): void {
   const [only] = messages
-  if (messages.length === 1 && only !== undefined) return oneMessage(run, only, sent)
-  const batch: { index: number; message: Message }[] = []
-  for (const message of messages) {
-    const index = run.model.resources.indexOf(message.resource)
-    if (index !== -1) batch.push({ index, message })
-  }
+  const isPlain = run.state.groups.length === 0
+  if (messages.length === 1 && only !== undefined && isPlain) return oneMessage(run, only, sent)
+  const batch = messages.flatMap((message) => targetsOf(run, message).map((target) => ({ ...target, message })))
   if (batch.length > 0) dataInvocation(run, batch, sent)
 }
 
@@ -110,13 +108,15 @@ function originOf(run: TaskRun, message: Message, sent: Sent | undefined): Origi
 
 function dataInvocation(
   run: TaskRun,
-  batch: readonly { index: number; message: Message }[],
+  batch: readonly (Target & { readonly message: Message })[],
   sent: Sent | undefined,
 ): void {
   if (sent?.channel === undefined) for (const { index, message } of batch) remember(run, index, message)
-  const origins = batch.map(({ message }) => originOf(run, message, sent))
+  const origins = [...new Set(batch.map(({ message }) => message))].map((message) => originOf(run, message, sent))
   const plans = batch
-    .map(({ index, message }) => planOf(run, sent, index, message))
+    .map(({ index, dataPlan, message }) =>
+      sent?.channel === undefined ? dataPlan?.partFor(message) : planOf(run, sent, index, message),
+    )
     .filter((plan) => plan !== undefined)
   const [only] = plans
   const plan =
@@ -128,11 +128,20 @@ function dataInvocation(
 function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
   const first = origins[0] as Origin // an invocation has at least one origin
   if (origins.length === 1) return first
-  const resource = run.model.resources[resourceIndexOf(run.model, sensor)]
+  const resource = resourceOf(run, sensor)
   return origins.find((origin) => origin.resource === resource) ?? first
 }
 
-function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: ReadonlyMap<SensorNode, Origin>): void {
+const NO_GATES: readonly GateNode[] = []
+
+/** Runs the selected sensors: forgets what they are about to renew, and begins their evaluation. */
+export function invoke(
+  run: TaskRun,
+  plan: Plan,
+  origins: readonly Origin[],
+  selected: ReadonlyMap<SensorNode, Origin>,
+  counts: readonly GateNode[] = NO_GATES,
+): void {
   if (selected.size === 0) return
   run.state.invocations++
   run.state.lastExecutionTime = run.now
@@ -140,7 +149,16 @@ function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: 
   const { resetObservations, resetScope } = run.model.settings
   // Forgets all observations first, or only the ones renewed by this invocation.
   if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
-  beginEvaluation(run, { invocation: run.state.invocations, selected })
+  const counting = countsBehind([...plan.resetGates, ...counts], origins)
+  beginEvaluation(run, { invocation: run.state.invocations, selected, ...(counting && { counting }) })
+}
+
+/** Returns the relations that count what the plan runs, which a failing run makes unknown. */
+function countsBehind(gates: readonly GateNode[], [origin]: readonly Origin[]): Map<GateNode, Origin> | undefined {
+  let counting: Map<GateNode, Origin> | undefined
+  for (const gate of gates)
+    if (gate.counts !== undefined && origin !== undefined) (counting ??= new Map()).set(gate, origin)
+  return counting
 }
 
 /** Processes a state or raw data from outside as an observation; only the sensor's triggers run. */

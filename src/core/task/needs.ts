@@ -1,7 +1,7 @@
 /** Finds the smallest sets of sensor states that would bring a sensor or gate into a wanted state. */
 import { FALSE, TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import { nodesBehind } from '../graph/behind.ts'
-import { decide, type HasState } from '../graph/relations.ts'
+import { decide, decideCount, type HasState } from '../graph/relations.ts'
 
 export interface Need {
   readonly sensor: SensorNode
@@ -90,14 +90,34 @@ class Search {
   }
 
   #reachGate(gate: GateNode, state: number): readonly Candidate[] {
+    // Members of a group are not nodes of the rule, so that a relation that counts them stays as it is.
+    if (gate.counts !== undefined) return this.#now[gate.index]?.state === state ? [new Map()] : []
     const isAnd = gate.type === 'AND' || gate.type === 'NAND'
     const target = gate.type === 'NAND' ? TRUE + FALSE - state : state
+    if (gate.limits !== undefined) return this.#count(gate, state)
     if (gate.type === 'GENERAL') return target === TRUE ? this.#anyRow(gate) : this.#noRow(gate)
     const row = gate.rows[0] ?? []
     if (isAnd)
       return target === TRUE ? this.#row(gate, row) : gate.parents.flatMap((parent, i) => this.#other(parent, row[i]))
     if (target === TRUE) return gate.parents.flatMap((parent, i) => this.#reach(parent, row[i] ?? UNKNOWN))
     return this.#together(gate.parents.map((parent, i) => this.#other(parent, row[i])))
+  }
+
+  /** Returns ways to have each number of parents in their states that leads to the state, cheapest parents first. */
+  #count(gate: GateNode, state: number): readonly Candidate[] {
+    const ways = gate.parents.map((parent, i) => {
+      const { wanted = UNKNOWN } = gate.inputs[i] ?? {}
+      const [met, other] = [this.#reach(parent, wanted), this.#other(parent, wanted)]
+      return { met, other, extra: this.#least(met) - this.#least(other) }
+    })
+    const order = ways.toSorted((a, b) => a.extra - b.extra)
+    const numbers = Array.from({ length: ways.length + 1 }, (_, n) => n)
+    const fitting = numbers.filter((n) => decideCount(gate, n, n, ways.length) === state)
+    return fitting.flatMap((n) => this.#together(order.map(({ met, other }, i) => (i < n ? met : other))))
+  }
+
+  #least(candidates: readonly Candidate[]): number {
+    return Math.min(Number.MAX_SAFE_INTEGER, ...candidates.map((candidate) => this.#cost(candidate)))
   }
 
   #anyRow(gate: GateNode): readonly Candidate[] {
@@ -185,7 +205,8 @@ class Search {
     this.#tries++
     for (const sensor of this.#sensors) this.#set(sensor, this.#stateOf(sensor))
     for (const { sensor, state } of needs) this.#set(sensor, state)
-    for (const gate of this.#gates) this.#set(gate, decide(gate, this.#scratch, this.#needsAll))
+    for (const gate of this.#gates)
+      if (gate.counts === undefined) this.#set(gate, decide(gate, this.#scratch, this.#needsAll))
     return this.#wanted.includes(this.#scratch[this.#source.index]?.state ?? UNKNOWN)
   }
 

@@ -2,6 +2,7 @@
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { touchNode } from './evaluation.ts'
+import { countAll, decideMembers } from './members/counting.ts'
 import { lagOf, type TaskRun } from './run.ts'
 import { observedState, sensorState, type Observed, type Touch } from './state.ts'
 import { traceEvicted, traceState } from './trace.ts'
@@ -20,13 +21,17 @@ export function observe(run: TaskRun, node: SensorNode, state: number, touch: Om
   touchNode(run, node, { ...touch, isObserved: true })
 }
 
-function evaluate(run: TaskRun, gate: GateNode): number {
+/** Returns the state of a gate by the states of its parents, or of the members that it counts. */
+export function evaluate(run: TaskRun, gate: GateNode): number {
+  if (gate.counts !== undefined) return decideMembers(run, gate, gate.counts)
   return decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation)
 }
 
 /** Decides gates of another rule from their parents alone. Nothing fires. */
 export function decideAgain(run: TaskRun, gates: readonly GateNode[]): void {
   for (const gate of gates) {
+    if (gate.group !== -1) continue
+    if (gate.counts !== undefined) countAll(run, gate.counts)
     const state = evaluate(run, gate)
     if (state === UNKNOWN) continue
     Object.assign(observedState(run.state, gate), { state, memory: state, previous: state, before: state })

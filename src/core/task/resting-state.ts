@@ -16,7 +16,7 @@ interface Timed {
   readonly at: number
 }
 
-const BLANK = new TaskState({ sensors: [], gates: [], actuators: [] }, 0)
+const BLANK = new TaskState({ sensors: [], gates: [], actuators: [], groups: [] }, 0)
 const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
 /** Fields that may differ from a task that never processed an input. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])

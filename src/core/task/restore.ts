@@ -15,6 +15,8 @@ import { setBits } from './fire.ts'
 import { restoreFiringValues } from './firing-values.ts'
 import { sentOf, type Origin } from './origin.ts'
 import type { WaitingInput } from './input.ts'
+import type { Contribution } from './members/group-state.ts'
+import { load, memberActAt, noteAll, sensorFor } from './members/load.ts'
 import { positionOf } from './evaluation.ts'
 import { ignoring, withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
@@ -22,16 +24,20 @@ import { RecentReadings } from './readings/recent.ts'
 import type { TaskRun } from './run.ts'
 import type {
   DowntimeInterval,
+  SavedActuator,
   SavedAnswer,
   SavedDestination,
   SavedEvaluation,
   SavedExecution,
   SavedFiring,
+  SavedGroup,
   SavedHolding,
   SavedInput,
   SavedObserved,
   SavedReadings,
+  SavedSensor,
   SavedState,
+  SavedStream,
 } from './saved.ts'
 import { NO_NEWS } from './news.ts'
 import {
@@ -41,12 +47,16 @@ import {
   NOT_PLACED,
   observedState,
   sensorState,
+  type ActuatorState,
   type Destination,
   type Evaluation,
   type Execution,
   type Firing,
   type Holding,
   type Link,
+  type Observed,
+  type SensorState,
+  type Stream,
 } from './state.ts'
 
 export type OpenExecutions = ReadonlyMap<number, Execution>
@@ -85,53 +95,22 @@ export function restoreState(
   for (const [label, one] of Object.entries(saved.sensors)) {
     const node = names.sensor(label)
     if (isBlank(one)) continue
-    const sensor = sensorState(state, node)
-    restoreObserved(run, node, one, names)
-    restoreDestination(sensor, node, one, names)
-    sensor.collectedTime = one.collectedTime ?? -1
-    sensor.rawData = one.rawData
-    sensor.internalState = one.internalState
-    sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
-    sensor.evictLag = one.evictLag ?? 0
-    sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
-    sensor.news = unseenIn(node, one)
-    sensor.late = one.late ?? []
-    sensor.origin = names.originOrNull(one.origin)
-    sensor.via = names.via(one.via)
-    sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
-    if (one.follow) {
-      sensor.follow = {
-        at: one.follow.at,
-        lag: one.follow.lag ?? 0,
-        answer: restoreAnswer(node, one.follow.answer, names),
-        invocation: one.follow.invocation,
-        origin: names.origin(one.follow.origin),
-        via: names.via(one.follow.via),
-      }
-    }
+    restoreSensor(sensorState(state, node), node, one, names)
   }
   for (const [label, one] of Object.entries(saved.gates)) {
     const gate = names.observable(label)
-    if (!isBlank(one)) restoreObserved(run, gate, one, names)
+    if (!isBlank(one)) restoreObserved(observedState(state, gate), gate, one, names)
   }
   for (const [label, one] of Object.entries(saved.actuators)) {
     const node = names.actuator(label)
     if (isBlank(one)) continue
-    const actuator = actuatorState(state, node)
-    restoreDestination(actuator, node, one, names)
-    actuator.answer = one.answer ?? null
+    restoreActuator(actuatorState(state, node), node, one, names)
   }
   for (const [resource, stream] of Object.entries(saved.streams)) {
     const index = model.resources.indexOf(resource)
-    const carried = stream.carried?.map(([key, value, until]) => [key, { value, until }] as const)
-    if (index !== -1)
-      state.streams[index] = {
-        values: stream.values,
-        at: stream.at,
-        carried: carried ? new Map(carried) : null,
-        ...(stream.same && { same: stream.same }),
-      }
+    if (index !== -1) state.streams[index] = restoreStream(stream)
   }
+  for (const [index, group] of (saved.groups ?? []).entries()) restoreGroup(run, index, group, names)
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
   if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
@@ -156,6 +135,89 @@ export function restoreState(
   state.time = run.now
   if (away !== undefined) resumeAfter(run, away)
   setTimers(run)
+}
+
+function restoreSensor(sensor: SensorState, node: SensorNode, one: SavedSensor, names: Names): void {
+  restoreObserved(sensor, node, one, names)
+  restoreDestination(sensor, node, one, names)
+  sensor.collectedTime = one.collectedTime ?? -1
+  sensor.rawData = one.rawData
+  sensor.internalState = one.internalState
+  sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
+  sensor.evictLag = one.evictLag ?? 0
+  sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
+  sensor.news = unseenIn(node, one)
+  sensor.late = one.late ?? []
+  sensor.origin = names.originOrNull(one.origin)
+  sensor.via = names.via(one.via)
+  sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
+  if (one.follow) {
+    sensor.follow = {
+      at: one.follow.at,
+      lag: one.follow.lag ?? 0,
+      answer: restoreAnswer(node, one.follow.answer, names),
+      invocation: one.follow.invocation,
+      origin: names.origin(one.follow.origin),
+      via: names.via(one.follow.via),
+    }
+  }
+}
+
+function restoreActuator(actuator: ActuatorState, node: ActuatorNode, one: SavedActuator, names: Names): void {
+  restoreDestination(actuator, node, one, names)
+  actuator.answer = one.answer ?? null
+}
+
+function restoreStream({ values, at, carried, same }: SavedStream): Stream {
+  const kept = carried?.map(([key, value, until]) => [key, { value, until }] as const)
+  return { values, at, carried: kept ? new Map(kept) : null, ...(same && { same }) }
+}
+
+function ownOf<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+/** Restores the members of each group of the rule, and omits saved groups that the rule lacks. */
+function restoreGroup(run: TaskRun, place: number, saved: SavedGroup, names: Names): void {
+  const same = run.state.groups.findIndex(({ node }) => node.key === saved.key)
+  const index = same === -1 ? place : same
+  const group = run.state.groups[index]
+  if (group === undefined || group.node.key !== saved.key) return
+  const { node } = group
+  for (const one of saved.members) {
+    const member = group.join(one.id)
+    if (member === undefined) continue
+    node.sensors.forEach((sensor, i) => {
+      const its = ownOf(one.sensors, sensor.label)
+      if (its !== undefined) restoreSensor(member.sensors[i] as SensorState, sensor, its, names)
+    })
+    node.gates.forEach((gate, i) => {
+      const its = ownOf(one.gates, gate.label)
+      if (its !== undefined) restoreObserved(member.gates[i] as Observed, gate, its, names)
+    })
+    node.actuators.forEach((actuator, i) => {
+      const its = ownOf(one.actuators, actuator.label)
+      if (its !== undefined) restoreActuator(member.actuators[i] as ActuatorState, actuator, its, names)
+    })
+    node.counts.forEach((gate, i) => {
+      const { observedAt = -1, metAt = -1, lag = 0, known } = ownOf(one.counted, gate.label) ?? {}
+      Object.assign(member.counted[i] as Contribution, { observedAt, metAt, lag })
+      group.count(i, member, known === true, false)
+    })
+    member.taken = node.gathering.map(({ label }) => {
+      const taken = ownOf(one.taken, label)
+      return taken === undefined ? null : { time: taken.time, known: taken.known ?? [] }
+    })
+    member.stream = one.stream === undefined ? null : restoreStream(one.stream)
+  }
+  node.counts.forEach((gate, i) => {
+    for (const id of ownOf(saved.met, gate.label) ?? []) {
+      const member = group.members.get(id)
+      if (member !== undefined) group.count(i, member, member.counted[i]?.isKnown === true, true)
+    }
+  })
+  const loaded = saved.loaded === undefined ? undefined : group.members.get(saved.loaded)
+  if (loaded !== undefined) load(run, index, loaded)
 }
 
 function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
@@ -214,6 +276,8 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
       const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
       return { time, number, input: { kind: 'tick', nodes, scheduledAt: saved.scheduledAt } }
     }
+    case 'members':
+      return { time, number, input: { kind: 'members', group: saved.group, changes: saved.changes, from: 0 } }
     case 'push': {
       const node = names.sensor(saved.node)
       const state = names.state(node.states, saved.state)
@@ -239,6 +303,11 @@ function setTimers(run: TaskRun): void {
   }
   for (const execution of state.work?.inFlight ?? []) {
     if (execution.wakeAt !== Number.POSITIVE_INFINITY) setWakeTimer(run, execution)
+  }
+  for (const [index, group] of state.groups.entries()) {
+    noteAll(group)
+    const at = memberActAt(run, index)
+    if (at !== Number.POSITIVE_INFINITY) sink.timer('members', at, index)
   }
 }
 
@@ -310,8 +379,7 @@ class Names {
   }
 }
 
-function restoreObserved(run: TaskRun, node: ObservableNode, saved: SavedObserved, names: Names): void {
-  const observed = observedState(run.state, node)
+function restoreObserved(observed: Observed, node: ObservableNode, saved: SavedObserved, names: Names): void {
   observed.state = names.state(node.states, saved.state)
   observed.memory = names.state(node.states, saved.memory)
   observed.previous = names.state(node.states, saved.previous)
@@ -360,6 +428,7 @@ function restoreFiring(saved: SavedFiring, names: Names): Firing {
         state: names.state(node.states, one.state),
         since: one.since,
         origin: names.originOrNull(one.origin),
+        ...(one.members && { members: one.members }),
       }
     }),
   }
@@ -377,6 +446,12 @@ function restoreEvaluation(run: TaskRun, saved: SavedEvaluation, names: Names): 
     invocation: saved.invocation,
     selected: new Map(saved.selected.map(([label, origin]) => [names.sensor(label), names.origin(origin)])),
     due: new Set(saved.due.map((label) => names.sensor(label))),
+    counting: new Map(
+      (saved.counting ?? []).flatMap(([label, origin]) => {
+        const node = graph.byLabel.get(label)
+        return node?.kind === 'gate' ? [[node, names.origin(origin)] as const] : []
+      }),
+    ),
     agenda: saved.agenda
       .flatMap((label) => graph.byLabel.get(label) ?? [])
       .map((node) => positionOf(run, node))
@@ -405,6 +480,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     invocation: saved.invocation,
     origin: names.origin(saved.origin),
     via: names.via(saved.via),
+    member: saved.member ?? null,
     input: saved.input,
     indexInInput: saved.place,
     phase: saved.phase,
@@ -431,7 +507,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
   // Callers that wait for the result hold the known object.
   const execution = known === undefined ? made : Object.assign(known, made)
   run.state.inFlight.add(execution)
-  if (node.kind === 'sensor') sensorState(run.state, node).running = execution
+  if (node.kind === 'sensor') sensorFor(run, node, execution.member).running = execution
   if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
 }
 
@@ -473,6 +549,7 @@ function restoreAnswer(node: SensorNode | ActuatorNode, saved: SavedAnswer, name
     message: saved.message,
     after: saved.after,
     whole: saved.whole,
+    again: saved.again,
     then: saved.then && restoreAnswer(node, saved.then, names),
   }
 }

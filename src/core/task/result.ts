@@ -4,20 +4,13 @@ import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, releaseEffects, letGo, wakeAt } from './execution.ts'
 import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
+import { actuatorFor } from './members/load.ts'
 import { markNew, markRead } from './news.ts'
 import { markLateRead } from './readings/absorbed.ts'
 import { observe } from './observe.ts'
 import { leaveOut, touchNode } from './evaluation.ts'
 import { lagOf, timeOf, type TaskRun } from './run.ts'
-import {
-  actuatorState,
-  destinationState,
-  sensorState,
-  type Execution,
-  type Follow,
-  type Link,
-  type Touch,
-} from './state.ts'
+import { sensorState, type Destination, type Execution, type Follow, type Link, type Touch } from './state.ts'
 import { traceError, traceResult } from './trace.ts'
 
 const HEALTH_WINDOW = 64
@@ -41,7 +34,7 @@ export function apply(run: TaskRun, execution: Execution, reply: Answer): void {
   traceResult(run, execution, reply)
   execution.held = null
   if (execution.node.kind === 'actuator') {
-    const actuator = actuatorState(run.state, execution.node)
+    const actuator = actuatorFor(run, execution.node, execution.member)
     actuator.error = null
     actuator.answer = {
       collectedTime: timeOf(run, execution),
@@ -95,10 +88,15 @@ export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isO
 }
 
 export function dropEffect(run: TaskRun, execution: Execution, message: string): void {
-  destinationState(run.state, execution.node).error = { time: timeOf(run, execution), message }
+  destinationFor(run, execution).error = { time: timeOf(run, execution), message }
   countFailure(run, execution.invocation)
   traceError(run, execution, message)
   end(run, execution)
+}
+
+/** Returns the state of an execution's node; for a node with a group, that of the member for which it runs. */
+export function destinationFor(run: TaskRun, { node, member }: Pick<Execution, 'node' | 'member'>): Destination {
+  return node.kind === 'sensor' ? sensorState(run.state, node) : actuatorFor(run, node, member)
 }
 
 /** Continues with the next item of a loop, or ends the execution. A failed item does not stop the others. */

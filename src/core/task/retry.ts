@@ -1,21 +1,29 @@
 /** Retries of sensors and actuators: attempts after failures and deadlines, with exponential backoff. */
 import { UNKNOWN } from '../graph/graph.ts'
+import type { BadAnswer } from '../plug/result.ts'
 import { callAgain, enqueueFirst, letGo, pause, wakeAt } from './execution.ts'
 import { observe } from './observe.ts'
-import { apply, countFailure, finish } from './result.ts'
+import { apply, countFailure, destinationFor, finish } from './result.ts'
 import { timeOf, type TaskRun } from './run.ts'
-import { destinationState, NOT_PLACED, type Execution } from './state.ts'
+import { NOT_PLACED, type Execution } from './state.ts'
 import { traceError, traceLog } from './trace.ts'
 
 /** Handles a failure: makes another attempt, sets another state, or reports an error that changes nothing. */
-export function failed(run: TaskRun, execution: Execution, message: string, timedOut: boolean): void {
+export function failed(
+  run: TaskRun,
+  execution: Execution,
+  { error: message, isFinal, retryAfter = 0 }: Omit<BadAnswer, 'ok'>,
+  timedOut = false,
+): void {
   const { node } = execution
-  destinationState(run.state, node).error = { time: timeOf(run, execution), message }
+  destinationFor(run, execution).error = { time: timeOf(run, execution), message }
   const { retry } = node.call
   const timeoutState = timedOut && node.kind === 'sensor' ? node.timeoutState : UNKNOWN
   if (timedOut) run.sink.cancelled(execution)
-  if (timeoutState === UNKNOWN && retry !== undefined && execution.attempt < retry.maxRetries) {
-    const delay = Math.min(retry.maxBackoffMs, retry.minBackoffMs * 2 ** execution.attempt)
+  const mayRetry = timeoutState === UNKNOWN && isFinal !== true
+  if (mayRetry && retry !== undefined && execution.attempt < retry.maxRetries) {
+    const backoff = Math.max(retryAfter, retry.minBackoffMs * 2 ** execution.attempt)
+    const delay = Math.min(retry.maxBackoffMs, backoff)
     execution.attempt++
     execution.phase = 'retrying'
     traceLog(
@@ -48,8 +56,9 @@ export function wake(run: TaskRun, execution: Execution): void {
     apply(run, execution, execution.held)
   } else if (execution.phase === 'retrying') retry(run, execution)
   else if (execution.phase === 'called' || execution.phase === 'rendering')
-    failed(run, execution, timeLimitText(execution), true)
-  else if (execution.phase === 'paused') failed(run, execution, 'the node was not resumed within its pause limit', true)
+    failed(run, execution, { error: timeLimitText(execution) }, true)
+  else if (execution.phase === 'paused')
+    failed(run, execution, { error: 'the node was not resumed within its pause limit' }, true)
 }
 
 /** Retries after a pause. A node that was not resumed waits for a resume again. */

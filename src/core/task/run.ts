@@ -75,6 +75,9 @@ export const SILENT: Sink = {
   newest: (known) => known,
 }
 
+type Located = Pick<Execution['node'], 'resource' | 'observes'>
+type InGroup = Pick<Execution, 'node' | 'member'>
+
 export interface TaskRun {
   readonly model: TaskModel
   readonly state: TaskState
@@ -94,6 +97,26 @@ export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
 /** An index in `model.resources`; -1 without a resource. */
 export function resourceIndexOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourceIndex[node.resource] ?? -1)
+}
+
+/** Returns the resource of a node; for a node with a group, the member that is loaded. */
+export function resourceOf({ model, state }: Pick<TaskRun, 'model' | 'state'>, node: Located): string | undefined {
+  return node.observes === -1 ? model.resources[resourceIndexOf(model, node)] : state.groups[node.observes]?.loaded?.id
+}
+
+/** Returns the resource of an execution's node; for a node with a group, the member for which it runs. */
+export function resourceFor({ model }: Pick<TaskRun, 'model'>, { node, member }: InGroup): string | undefined {
+  return node.observes === -1 ? model.resources[resourceIndexOf(model, node)] : (member ?? undefined)
+}
+
+/** Returns the resource that `$` stands for in an execution: the task's, or the member for which it runs. */
+export function ownResourceFor({ model }: Pick<TaskRun, 'model'>, { member }: InGroup): string | undefined {
+  return member ?? model.resource
+}
+
+/** Returns the index of the stream that a node reads: streams of resources first, then of groups; -1: none. */
+export function streamIndexOf(model: TaskModel, node: Located): number {
+  return node.observes === -1 ? resourceIndexOf(model, node) : model.resources.length + node.observes
 }
 
 /** An actuator's result has the time of the input that fired it, plus the delay of the result. */

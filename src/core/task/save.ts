@@ -1,11 +1,19 @@
 /** Converts a task's state to plain JSON. */
 import { encodeNumbers, present } from '#kernel'
-import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
+import {
+  UNKNOWN,
+  type ActuatorNode,
+  type DestinationNode,
+  type ObservableNode,
+  type SensorNode,
+} from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { saveFiringValues } from './firing-values.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { nodeAt } from './evaluation.ts'
+import type { Contribution } from './members/group-state.ts'
+import { takenOf } from './members/load.ts'
 import { identityOf, ignoredOf, unstampedIndexes, type LastProcessed } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
 import type { WaitingReading } from './readings/reorder.ts'
@@ -24,21 +32,28 @@ import {
   type Firing,
   type Holding,
   type Link,
-  type NodeStates,
+  type ActuatorState,
+  type Observed,
+  type SensorState,
   type Stream,
 } from './state.ts'
 import { NO_CLOCKS, type TaskState } from './task-state.ts'
 import type {
+  SavedActuator,
   SavedAnswer,
+  SavedContribution,
   SavedDestination,
   SavedEvaluation,
   SavedExecution,
   SavedFiring,
+  SavedGroup,
   SavedHolding,
   SavedInput,
   SavedLink,
+  SavedMember,
   SavedObserved,
   SavedReadings,
+  SavedSensor,
   SavedState,
   SavedStream,
   SavedTaken,
@@ -67,49 +82,19 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     origins: tables.origins,
     links: tables.links,
     sensors: Object.fromEntries(
-      graph.sensors.map((node) => {
-        const sensor = sensorState(work, node)
-        const { follow } = sensor
-        return [
-          node.label,
-          {
-            ...saveObserved(work, node),
-            ...saveDestination(sensor, node, tables),
-            ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
-            ...(sensor.rawData && { rawData: sensor.rawData }),
-            ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
-            ...finite('evictAt', sensor.evictAt),
-            ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
-            ...(sensor.taken && { taken: saveTaken(sensor.taken, model) }),
-            ...savedNews(node, sensor.news),
-            ...(sensor.late.length > 0 && { late: [...sensor.late] }),
-            ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
-            ...tables.via(sensor.via),
-            ...(follow && {
-              follow: {
-                at: follow.at,
-                ...nonZero('lag', follow.lag),
-                answer: saveAnswer(node, follow.answer),
-                invocation: follow.invocation,
-                origin: tables.origin(follow.origin),
-                ...tables.via(follow.via),
-              },
-            }),
-            ...finite('ownTickAt', sensor.ownTickAt),
-          },
-        ]
-      }),
+      graph.sensors
+        .filter(isAlone)
+        .map((node) => [node.label, saveSensor(node, sensorState(work, node), tables, model)]),
     ),
-    gates: Object.fromEntries(graph.gates.map((gate) => [gate.label, saveObserved(work, gate)])),
+    gates: Object.fromEntries(
+      graph.gates.filter(isAlone).map((gate) => [gate.label, saveObserved(observedState(work, gate), gate)]),
+    ),
     actuators: Object.fromEntries(
-      graph.actuators.map((node) => {
-        const actuator = actuatorState(work, node)
-        return [
-          node.label,
-          { ...saveDestination(actuator, node, tables), ...(actuator.answer && { answer: actuator.answer }) },
-        ]
-      }),
+      graph.actuators
+        .filter(isAlone)
+        .map((node) => [node.label, saveActuator(node, actuatorState(work, node), tables)]),
     ),
+    ...(state.groups.length > 0 && { groups: saveGroups(model, state, tables) }),
     streams: Object.fromEntries(
       model.resources.flatMap((resource, index) => {
         const stream = work.streams[index]
@@ -131,6 +116,48 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...(state.downtime && { downtime: state.downtime }),
   }
   return encodeNumbers(saved) as SavedState
+}
+
+function isAlone({ group }: { readonly group: number }): boolean {
+  return group === -1
+}
+
+/** Whether a sensor has one state for all members of a group. */
+function isGathering({ group, observes }: SensorNode): boolean {
+  return group === -1 && observes !== -1
+}
+
+function saveSensor(node: SensorNode, sensor: SensorState, tables: Tables, model: TaskModel): SavedSensor {
+  const { follow } = sensor
+  return {
+    ...saveObserved(sensor, node),
+    ...saveDestination(sensor, node, tables),
+    ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
+    ...(sensor.rawData && { rawData: sensor.rawData }),
+    ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
+    ...finite('evictAt', sensor.evictAt),
+    ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
+    ...(sensor.taken && !isGathering(node) && { taken: saveTaken(sensor.taken, model) }),
+    ...savedNews(node, sensor.news),
+    ...(sensor.late.length > 0 && { late: [...sensor.late] }),
+    ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
+    ...tables.via(sensor.via),
+    ...(follow && {
+      follow: {
+        at: follow.at,
+        ...nonZero('lag', follow.lag),
+        answer: saveAnswer(node, follow.answer),
+        invocation: follow.invocation,
+        origin: tables.origin(follow.origin),
+        ...tables.via(follow.via),
+      },
+    }),
+    ...finite('ownTickAt', sensor.ownTickAt),
+  }
+}
+
+function saveActuator(node: ActuatorNode, actuator: ActuatorState, tables: Tables): SavedActuator {
+  return { ...saveDestination(actuator, node, tables), ...(actuator.answer && { answer: actuator.answer }) }
 }
 
 /** Returns the order of calls. The call that the lane waits for is made again before all others. */
@@ -175,6 +202,8 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
         nodes: input.nodes.map((node) => node && node.label),
         scheduledAt: input.scheduledAt,
       }
+    case 'members':
+      return { ...at, kind: 'members', group: input.group, changes: input.changes.slice(input.from) }
     case 'push': {
       const { node, state, rawData } = input
       return { ...at, kind: 'push', node: node.label, ...named('state', node, state), ...(rawData && { rawData }) }
@@ -185,11 +214,12 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
 }
 
 function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables): SavedEvaluation {
-  const { invocation, selected, due, agenda, touched } = evaluation
+  const { invocation, selected, due, agenda, touched, counting } = evaluation
   return {
     invocation,
     selected: [...selected].map(([node, origin]) => [node.label, tables.origin(origin)]),
     due: [...due].map(({ label }) => label),
+    ...(counting.size > 0 && { counting: [...counting].map(([gate, origin]) => [gate.label, tables.origin(origin)]) }),
     agenda: agenda.map((position) => nodeAt({ model }, position).label),
     touched: [...touched].map(([node, touch]) => ({
       node: node.label,
@@ -199,6 +229,64 @@ function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables
       observed: touch.isObserved,
       succeeded: touch.hasSucceeded,
     })),
+  }
+}
+
+function saveGroups(model: TaskModel, state: TaskState, tables: Tables): SavedGroup[] {
+  const work = state.shown()
+  return state.groups.map((group, index): SavedGroup => {
+    const { node, members, loaded, counters } = group
+    const met = node.counts.flatMap(({ label }, place) => {
+      const ids = [...(counters[place]?.met ?? [])].map(({ id }) => id)
+      return ids.length === 0 ? [] : [[label, ids] as const]
+    })
+    const loadedStream = state.streams[model.resources.length + index] ?? null
+    return {
+      key: node.key,
+      ...(loaded && { loaded: loaded.id }),
+      ...(met.length > 0 && { met: Object.fromEntries(met) }),
+      members: [...members.values()].map((member): SavedMember => {
+        const stream = member === loaded ? loadedStream : member.stream
+        return {
+          id: member.id,
+          ...nonBlank('sensors', node.sensors, (one, i) =>
+            saveSensor(one, member.sensors[i] as SensorState, tables, model),
+          ),
+          ...nonBlank('gates', node.gates, (one, i) => saveObserved(member.gates[i] as Observed, one)),
+          ...nonBlank('actuators', node.actuators, (one, i) =>
+            saveActuator(one, member.actuators[i] as ActuatorState, tables),
+          ),
+          ...nonBlank('counted', node.counts, (_, i) => saveCounted(member.counted[i] as Contribution)),
+          ...(stream && { stream: saveStream(stream, model) }),
+          ...nonBlank('taken', node.gathering, (_, i) => {
+            const taken = (member === loaded ? takenOf(work, group) : member.taken)[i]
+            return taken ? saveTaken(taken, model) : NOT_TAKEN
+          }),
+        }
+      }),
+    }
+  })
+}
+
+const NOT_TAKEN = {} as SavedTaken // left out, since it has no fields
+
+/** Saves the states of a member's nodes by label, and omits nodes that never ran. */
+function nonBlank<K extends string, N extends { readonly label: string }, T extends object>(
+  key: K,
+  nodes: readonly N[],
+  save: (node: N, index: number) => T,
+): { [P in K]?: Record<string, T> } {
+  const saved = nodes.map((node, i) => [node.label, save(node, i)] as const)
+  const kept = saved.filter(([, one]) => Object.keys(one).length > 0)
+  return kept.length === 0 ? {} : ({ [key]: Object.fromEntries(kept) } as { [P in K]?: Record<string, T> })
+}
+
+function saveCounted({ observedAt, metAt, lag, isKnown }: Contribution): SavedContribution {
+  return {
+    ...(observedAt !== -1 && { observedAt }),
+    ...(metAt !== -1 && { metAt }),
+    ...nonZero('lag', lag),
+    ...(isKnown && { known: true as const }),
   }
 }
 
@@ -277,8 +365,7 @@ function named<K extends string>(key: K, node: ObservableNode, state: number): {
   return state === UNKNOWN ? {} : ({ [key]: stateName(node, state) } as { [P in K]?: string })
 }
 
-function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
-  const observed = observedState(state, node)
+function saveObserved(observed: Observed, node: ObservableNode): SavedObserved {
   return {
     ...named('state', node, observed.state),
     ...named('memory', node, observed.memory),
@@ -330,6 +417,7 @@ function saveFiring(firing: Firing, tables: Tables): SavedFiring {
       ...named('state', one.node, one.state),
       since: one.since,
       ...(one.origin && { origin: tables.origin(one.origin) }),
+      ...(one.members && { members: one.members }),
     })),
   }
 }
@@ -356,6 +444,7 @@ function saveExecution(execution: Execution, tables: Tables, model: TaskModel): 
     invocation: execution.invocation,
     origin: tables.origin(execution.origin),
     ...tables.via(execution.via),
+    ...(execution.member !== null && { member: execution.member }),
     input: execution.input,
     place: execution.indexInInput,
     phase: execution.phase,

@@ -1,4 +1,5 @@
 /** Defines a task's state as plain JSON; absent fields have their defaults. */
+import type { WhyMembers } from '../engine/events.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
 import type { Ignored } from './readings/reading.ts'
@@ -26,6 +27,8 @@ export interface SavedState {
   gates: Record<string, SavedObserved>
   actuators: Record<string, SavedActuator>
   streams: Record<string, SavedStream>
+  /** members of the groups of the rule, in the order of the graph */
+  groups?: SavedGroup[]
   evaluation?: SavedEvaluation
   executing?: SavedExecution[]
   calls?: number[]
@@ -40,6 +43,36 @@ export interface SavedState {
   dropped?: number
   readings?: SavedReadings
   downtime?: TaskDowntime
+}
+
+export interface SavedGroup {
+  /** canonical text of the group */
+  key: string
+  /** the member whose states are in the slots of its nodes */
+  loaded?: string
+  /** by label of a relation: ids of the members that count, in the order in which they began to */
+  met?: Record<string, string[]>
+  /** in the order in which they joined */
+  members: SavedMember[]
+}
+
+export interface SavedMember {
+  id: string
+  sensors?: Record<string, SavedSensor>
+  gates?: Record<string, SavedObserved>
+  actuators?: Record<string, SavedActuator>
+  /** how the member counts, by label of the relation */
+  counted?: Record<string, SavedContribution>
+  stream?: SavedStream
+  /** what gathering sensors processed last of it, by label */
+  taken?: Record<string, SavedTaken>
+}
+
+export interface SavedContribution {
+  observedAt?: number
+  metAt?: number
+  lag?: number
+  known?: true
 }
 
 export interface SavedReadings {
@@ -95,6 +128,7 @@ export type SavedInput = { time: number; number: number } & (
   | { kind: 'tick'; nodes: (string | null)[]; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run' | 'resume'; node: string }
+  | { kind: 'members'; group: number; changes: readonly { readonly id: string; readonly joins: boolean }[] }
 )
 
 export interface SavedLink {
@@ -155,7 +189,7 @@ export interface SavedFiring {
   also?: SavedHolding[]
   origin: number
   via?: number
-  seen: { node: string; state?: string; since: number; origin?: number }[]
+  seen: { node: string; state?: string; since: number; origin?: number; members?: WhyMembers }[]
 }
 
 export interface SavedHolding {
@@ -176,6 +210,7 @@ export interface SavedEvaluation {
   invocation: number
   selected: [node: string, origin: number][]
   due: string[]
+  counting?: [gate: string, origin: number][]
   agenda: string[]
   touched: SavedTouch[]
 }
@@ -196,6 +231,7 @@ export interface SavedExecution {
   invocation: number
   origin: number
   via?: number
+  member?: string
   input: number
   place: number
   phase: Phase

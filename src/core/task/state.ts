@@ -1,5 +1,6 @@
 /** Defines what a task remembers of its nodes and its work between inputs; times are epoch ms of the engine's clock. */
 import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { WhyMembers } from '../engine/events.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
 import type { Message, Origin } from './origin.ts'
@@ -97,6 +98,8 @@ export interface Seen {
   readonly state: number
   readonly since: number
   readonly origin: Origin | null
+  /** of a relation that counts members of a group: who decided it */
+  readonly members?: WhyMembers
 }
 
 export interface Held {
@@ -120,6 +123,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly invocation: number
   readonly origin: Origin
   readonly via: Link | null
+  /** the member of the node's group for which it runs; null: the node has no group */
+  readonly member: string | null
   readonly input: number
   readonly indexInInput: number
   phase: Phase
@@ -155,6 +160,8 @@ export interface Evaluation {
   readonly due: Set<SensorNode>
   readonly agenda: number[]
   readonly touched: Map<ObservableNode, Touch>
+  /** relations that count members, to be decided even if no parent was touched */
+  readonly counting: Map<GateNode, Origin>
 }
 
 export interface Touch {

@@ -15,7 +15,7 @@
  * STEP-9 a task's time is that of the current input and never goes back; deadlines, back-off and fixed delays use the
  *   clock.
  */
-import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import type { ActuatorNode, GateNode, SensorNode } from '../graph/graph.ts'
 import type { Input, TimerKind } from './input.ts'
 import type { CarriedOver } from './carry-over.ts'
 import { afterWork, beginClocks, clocksAreDue, startClocks } from './clock.ts'
@@ -24,7 +24,11 @@ import { advance } from './advance.ts'
 import { setWakeTimer, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, runSensor, runTicks } from './invocation.ts'
+import { changeMembers } from './members/change.ts'
+import { originOfMember } from './members/counting.ts'
+import { expiredCounts, loadDue, loadFor, memberActAt } from './members/load.ts'
 import { markAllNew } from './news.ts'
+import type { Origin } from './origin.ts'
 import { decideAgain, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, countReading, timeOfData, type Admitted } from './readings/admit.ts'
@@ -39,6 +43,11 @@ import { traceStarted, traceStopped } from './trace.ts'
 export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
   if (at > run.at) run.at = at
+  if (state.groups.length > 0 && input.kind === 'data')
+    loadFor(
+      run,
+      input.messages.map(({ resource }) => resource),
+    )
   const { readings } = state
   const admitted = state.status === 'running' ? admittedOf(run, input) : undefined
   // Messages that run no sensor are not inputs.
@@ -160,7 +169,7 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
     case 'answer':
       return answer(run, input.execution, input.answer)
     case 'error':
-      return failed(run, input.execution, input.message, input.timedOut === true)
+      return failed(run, input.execution, input.failure)
     case 'timers':
       return timers(run)
     case 'timer':
@@ -173,6 +182,8 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: 
       return runTicks(run, input.nodes, input.scheduledAt)
     case 'resume':
       return resume(run, input.node)
+    case 'members':
+      return changeMembers(run, input)
     case 'stop':
       return stop(run, 'stopped')
   }
@@ -192,6 +203,7 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { reorderMs } = run.model.settings
   if (kind === 'release') return state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
   if (kind === 'tick') return state.nextTickAt + reorderMs
+  if (kind === 'members') return memberActAt(run, key)
   if (kind === 'wake') {
     const first = firstToWake(run, key)
     return first === undefined ? Number.POSITIVE_INFINITY : first.wakeAt + first.wakeLag
@@ -204,9 +216,18 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
 }
 
 function timers(run: TaskRun): void {
-  for (const node of expiredBy(run, run.now)) evict(run, node)
+  loadDue(run)
+  const counting = new Map<GateNode, Origin>()
+  const note = (gates: readonly GateNode[]): void => {
+    for (const gate of gates) if (gate.counts !== undefined) counting.set(gate, originOfMember(run, gate.counts))
+  }
+  note(expiredCounts(run))
+  for (const node of expiredBy(run, run.now)) {
+    note(node.gates)
+    evict(run, node)
+  }
   const due = resultsDueBy(run, run.now)
-  if (due.length > 0) beginEvaluation(run, { invocation: run.state.invocations, due })
+  if (due.length > 0 || counting.size > 0) beginEvaluation(run, { invocation: run.state.invocations, due, counting })
 }
 
 function timer(run: TaskRun, kind: TimerKind, key: number): void {
@@ -266,6 +287,7 @@ function stopClocks({ state }: TaskRun): void {
     sensor.evictAt = Number.POSITIVE_INFINITY
     sensor.follow = null
   }
+  for (const group of state.groups) group.stopTimers()
 }
 
 function finishOnetime(run: TaskRun): void {

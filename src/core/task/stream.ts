@@ -2,7 +2,7 @@
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { messageValue } from './message-value.ts'
 import type { Message, Origin } from './origin.ts'
-import { resourceIndexOf, type TaskRun } from './run.ts'
+import { resourceFor, streamIndexOf, type TaskRun } from './run.ts'
 import type { Execution, Stream } from './state.ts'
 
 export interface Remembering {
@@ -49,12 +49,12 @@ function dropOld({ carried }: Stream, values: Message, now: number): void {
   }
 }
 
-type Reading = Pick<Execution, 'node' | 'origin' | 'via'>
+type Reading = Pick<Execution, 'node' | 'origin' | 'via' | 'member'>
 
 export function streamValue(run: TaskRun, execution: Reading, key: string): unknown {
   const { node, origin } = execution
   const ofMessage = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
-  const isForNode = resourceIndexOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
+  const isForNode = streamIndexOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
   // Reading from the message itself avoids the state, which may have to be synchronized first.
   if (ofMessage !== undefined && isForNode) return ofMessage
   const stream = streamOf(run, node)
@@ -67,7 +67,7 @@ export function streamValue(run: TaskRun, execution: Reading, key: string): unkn
 export function isNewValue(run: TaskRun, execution: Reading, key: string): boolean {
   const { node, origin } = execution
   if (!sees(execution)) return false
-  const isForNode = resourceIndexOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
+  const isForNode = streamIndexOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
   return isForNode && messageValue(origin.values ?? NOTHING, key) !== undefined
 }
 
@@ -79,7 +79,7 @@ export function streamTime(run: TaskRun, execution: Reading, key?: string): numb
     if (key === undefined || messageValue(origin.values ?? NOTHING, key) !== undefined) return origin.time
   }
   if (listensToChannel(node)) return undefined
-  const stream = streamAt(run, resourceIndexOf(model, node)) ?? streamOfOrigin(run, execution)
+  const stream = streamAt(run, streamIndexOf(model, node)) ?? streamOfOrigin(run, execution)
   if (stream === undefined) return undefined
   if (key === undefined || messageValue(stream.values, key) !== undefined) return stream.at
   const kept = stream.carried?.get(key)
@@ -134,7 +134,7 @@ function streamOfOrigin(run: TaskRun, { node, origin }: Reading): Stream | undef
 /** Returns the stream of the node's own resource, if it contains valid values. */
 function streamOf(run: TaskRun, node: SensorNode | ActuatorNode): Stream | undefined {
   if (listensToChannel(node)) return undefined
-  const stream = streamAt(run, resourceIndexOf(run.model, node))
+  const stream = streamAt(run, streamIndexOf(run.model, node))
   if (stream === undefined) return undefined
   if (isFresh(run, stream)) return stream
   for (const kept of stream.carried?.values() ?? []) if (kept.until > run.now) return stream
@@ -150,7 +150,7 @@ function isFresh(run: TaskRun, stream: Stream): boolean {
 }
 
 function isOf(run: TaskRun, execution: Reading, resource: string | undefined): boolean {
-  return run.model.resources[resourceIndexOf(run.model, execution.node)] === resource
+  return resourceFor(run, execution) === resource
 }
 
 function valueAt(run: TaskRun, stream: Stream, key: string): unknown {

@@ -1,8 +1,10 @@
 /** Represents the state of one task; parts that only a task with work needs are created on demand. */
-import { UNKNOWN, type Graph } from '../graph/graph.ts'
+import type { Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
+import { freshActuator, freshGate, freshSensor } from './fresh-nodes.ts'
 import type { WaitingInput } from './input.ts'
+import { GroupState } from './members/group-state.ts'
 import type { Readings } from './readings/readings.ts'
 import type { ClocksBegan, TaskDowntime } from './saved.ts'
 import type {
@@ -31,7 +33,7 @@ export interface SmallWork {
   unpacked(): void
 }
 
-type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators'>
+type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators' | 'groups'>
 
 /** Lists that are empty for most tasks; shared, since a change replaces the list. */
 const NONE: readonly never[] = []
@@ -71,6 +73,8 @@ export class TaskState implements Work {
   downtime: TaskDowntime | null = null
   failures: readonly number[] = NONE
   evaluation: Evaluation | null = null
+  /** members of the groups of the rule, in the order of the graph */
+  groups: readonly GroupState[] = NONE
   readonly #graph: Nodes
   readonly #resourceCount: number
   #work: Work | null = null
@@ -79,6 +83,7 @@ export class TaskState implements Work {
   constructor(graph: Nodes, resourceCount: number) {
     this.#graph = graph
     this.#resourceCount = resourceCount
+    if (graph.groups.length > 0) this.groups = graph.groups.map((group) => new GroupState(group))
   }
 
   /** Returns null while nothing differs from a task that never worked. */
@@ -164,6 +169,7 @@ export class TaskState implements Work {
     this.dropped = 0
     this.readings = null
     this.downtime = null
+    if (this.groups.length > 0) this.groups = this.#graph.groups.map((group) => new GroupState(group))
   }
 
   #made(): Work {
@@ -186,52 +192,12 @@ function freshWork(graph: Nodes, resourceCount: number): Work {
   return {
     sensors,
     gates,
-    actuators: graph.actuators.map(() => ({
-      firedAt: Number.NEGATIVE_INFINITY,
-      firing: null,
-      held: null,
-      edges: NONE,
-      error: null,
-      answer: null,
-    })),
+    actuators: graph.actuators.map(() => freshActuator()),
     observed: [...sensors, ...gates],
-    streams: Array.from({ length: resourceCount }, () => null),
+    streams: Array.from({ length: resourceCount + graph.groups.length }, () => null),
     inFlight: new InFlight(),
     calls: new CallQueue(),
     ready: new CallQueue(),
     effectQueues: new EffectQueues(),
-  }
-}
-
-function freshGate(): GateState {
-  return { state: UNKNOWN, memory: UNKNOWN, previous: UNKNOWN, before: UNKNOWN, since: -1, lost: -1 }
-}
-
-function freshSensor(): SensorState {
-  return {
-    state: UNKNOWN,
-    memory: UNKNOWN,
-    previous: UNKNOWN,
-    before: UNKNOWN,
-    since: -1,
-    lost: -1,
-    firedAt: Number.NEGATIVE_INFINITY,
-    firing: null,
-    held: null,
-    edges: NONE,
-    error: null,
-    collectedTime: -1,
-    rawData: undefined,
-    internalState: undefined,
-    evictAt: Number.POSITIVE_INFINITY,
-    origin: null,
-    via: null,
-    running: null,
-    follow: null,
-    ownTickAt: Number.POSITIVE_INFINITY,
-    taken: null,
-    news: NONE,
-    late: NONE,
-    evictLag: 0,
   }
 }

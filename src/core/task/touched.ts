@@ -58,6 +58,7 @@ function definitionOf(node: object): unknown {
 function isSameCall(before: RuleSide, known: Runnable, after: RuleSide, node: Runnable): boolean {
   if (known.call.plug !== node.call.plug) return false
   const [old, next] = [before.model, after.model]
+  if (old.graph.groups[known.group]?.key !== next.graph.groups[node.group]?.key) return false
   if (old.resources[resourceIndexOf(old, known)] !== next.resources[resourceIndexOf(next, node)]) return false
   const isAlone = resourceIndexOf(next, node) === -1
   if (old.resource !== next.resource && (isAlone || node.call.uses.some(({ root }) => root === 'task'))) return false
@@ -93,8 +94,15 @@ function sameGates(old: TaskModel, next: TaskModel, runnable: ReadonlySet<string
   return same
 }
 
-function logicOf({ type, parents, rows }: GateNode): unknown {
-  return { type, parents: parents.map(({ label }) => label), rows }
+function logicOf({ type, parents, rows, limits, counts }: GateNode): unknown {
+  const memory = counts && [String(counts.withinMs), String(counts.freshMs)]
+  return {
+    type,
+    parents: parents.map(({ label }) => label),
+    rows,
+    limits: limits && Object.values(limits).map(String),
+    memory,
+  }
 }
 
 function areSame(a: SharedSettings, b: SharedSettings, keys: readonly (keyof SharedSettings)[]): boolean {

@@ -1,11 +1,21 @@
 /** Emits the events of a task. Without subscribers, each function costs one comparison. */
 import type { HeldReason } from '../engine/events.ts'
-import { GATE_STATES, type GateNode, type SensorNode } from '../graph/graph.ts'
+import { GATE_STATES, type GateNode, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Origin } from './origin.ts'
 import { effectId, timeOf, type TaskRun } from './run.ts'
 import { stateName, type Execution, type Firing } from './state.ts'
 import { buildWhy } from './why.ts'
+
+/** Returns the member that an event of a node is about; for a node with a group, the one that is loaded. */
+function about(run: TaskRun, { label, group }: GraphNode): { node: string; member?: string } {
+  const member = group === -1 ? undefined : run.state.groups[group]?.loaded?.id
+  return { node: label, ...(member !== undefined && { member }) }
+}
+
+function memberOf({ member }: Execution): { member?: string } {
+  return member === null ? {} : { member }
+}
 
 function moment({ now, at, model }: TaskRun, time = now): { time: number; at?: number; task: string } {
   return at === time ? { time, task: model.id } : { time, at, task: model.id }
@@ -41,7 +51,7 @@ export function traceState(run: TaskRun, invocation: number, node: SensorNode, f
     ...moment(run),
     invocation,
     type: 'state',
-    node: node.label,
+    ...about(run, node),
     from: stateName(node, from),
     to: stateName(node, to),
   })
@@ -52,7 +62,7 @@ export function traceGate(run: TaskRun, invocation: number, gate: GateNode, from
     ...moment(run),
     invocation,
     type: 'gate',
-    node: gate.label,
+    ...about(run, gate),
     from: GATE_STATES[from] ?? null,
     to: GATE_STATES[to] ?? null,
   })
@@ -65,7 +75,7 @@ export function traceFired(run: TaskRun, firing: Firing): void {
     ...moment(run),
     invocation: firing.invocation,
     type: 'fired',
-    node: firing.trigger.destination.label,
+    ...about(run, firing.trigger.destination),
     source: firing.trigger.source.label,
     effect: effectId(run, firing),
     ...why,
@@ -77,7 +87,7 @@ export function traceHeld(
   invocation: number,
   node: string,
   reason: HeldReason,
-  more: { source?: string; until?: number },
+  more: { source?: string; until?: number; member?: string },
 ): void {
   run.sink.event?.({ ...moment(run), invocation, type: 'held', node, ...more, reason })
 }
@@ -90,6 +100,7 @@ export function traceResult(run: TaskRun, execution: Execution, answer: Answer):
     invocation: execution.invocation,
     type: 'result',
     node: node.label,
+    ...memberOf(execution),
     ok: true,
     ...(answer.state >= 0 && { state: node.call.plug.states[answer.state] ?? '' }),
     ...(answer.rawData && { rawData: answer.rawData }),
@@ -103,6 +114,7 @@ export function traceError(run: TaskRun, execution: Execution, error: string): v
     invocation: execution.invocation,
     type: 'result',
     node: execution.node.label,
+    ...memberOf(execution),
     ok: false,
     error,
   })
@@ -113,7 +125,7 @@ export function traceEvicted(run: TaskRun, node: SensorNode, from: number): void
     ...moment(run),
     invocation: run.state.invocations,
     type: 'evicted',
-    node: node.label,
+    ...about(run, node),
     from: stateName(node, from) ?? '',
   })
 }

@@ -1,7 +1,7 @@
 /** Explains a firing or a state back to the data; a firing from a snapshot that was taken when its trigger fired. */
-import type { InputSummary, Why, WhyGate, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
+import type { InputSummary, Why, WhyGate, WhyMembers, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
 import { nodesBehind } from '../graph/behind.ts'
-import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
+import { GATE_STATES, UNKNOWN, type MemberCount, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import { observedState, sensorState, stateName, type Firing, type Holding, type Link, type Seen } from './state.ts'
 import type { TaskState } from './task-state.ts'
@@ -15,7 +15,18 @@ function see(state: TaskState, node: ObservableNode): Seen {
   // The origin of a forgotten state explains nothing.
   const isKnownSensor = node.kind === 'sensor' && observed.state !== UNKNOWN
   const origin = isKnownSensor ? sensorState(state, node).origin : null
-  return { node, state: observed.state, since: observed.since, origin }
+  const members = node.kind === 'gate' && node.counts !== undefined ? membersOf(state, node.counts) : undefined
+  return { node, state: observed.state, since: observed.since, origin, ...(members && { members }) }
+}
+
+const SHOWN_MEMBERS = 10
+
+function membersOf({ groups }: TaskState, { group, place }: MemberCount): WhyMembers | undefined {
+  const counter = groups[group]?.counters[place]
+  if (counter === undefined) return undefined
+  const first: string[] = []
+  for (const { id } of counter.met) if (first.push(id) === SHOWN_MEMBERS) break
+  return { count: counter.met.size, of: counter.known, first }
 }
 
 /** Builds the chain of a firing (data -> sensor states -> gate row -> trigger), with each node once. */
@@ -51,6 +62,7 @@ function chainOf(seen: readonly Seen[]): Pick<Why, 'sensors' | 'gates'> {
         type: one.node.type,
         state: GATE_STATES[one.state] ?? null,
         row: Object.fromEntries(parents),
+        ...(one.members && { members: one.members }),
       })
     }
   }

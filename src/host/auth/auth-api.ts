@@ -90,11 +90,10 @@ const KEY_ROUTES = [
     scope: 'admin',
     summary: 'Remove a key; its sessions and open streams end',
     answers: noContent,
-    handler: async ({ api, params: { key }, request, reply }) => {
+    handler: async ({ api, params: { key }, request }) => {
       await requireKey(api, request, key)
       await api.keys.remove(key)
       await api.changes.announce()
-      return reply.code(204).send()
     },
   }),
   route({
@@ -175,11 +174,10 @@ const SESSION_ROUTES = [
     summary: 'End a session',
     operation: { operationId: 'deleteAuthV1SessionById' },
     answers: noContent,
-    handler: async ({ api: { sessions }, params: { id }, request, reply }) => {
+    handler: async ({ api: { sessions }, params: { id }, request }) => {
       if (!(await sessions.remove(checkedOf(request).tenant, id))) {
         throw new AppError('NOT_FOUND', `unknown session ${shown(id)}; GET /auth/v1/sessions lists all sessions`)
       }
-      return reply.code(204).send()
     },
   }),
   route({

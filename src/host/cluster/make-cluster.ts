@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Program } from '#cluster'
 import { AppError, decodedText, LruCache } from '#kernel'
+import { tenantOfLink } from '#services/notification'
 import { readBucketName } from '#services/objects'
 import { CALL_BASES } from '#services/webscripts'
 import type { CollectionSpec, Storage, Store } from '#storage'
@@ -59,7 +60,7 @@ export async function makeCluster(
     requestMs: config.limits.requestMs,
     open: (tenant, holder, lost) =>
       TenantServices.open({ services, storage, tenant, figures, timers, logger, tenure: { holder, lost } }),
-    tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
+    tenantOfPublic: (url) => tenantOfContent(url) ?? tenantOfLink(url) ?? addresses.tenantOf(url),
   })
   const of = (tenant: string): ServiceRegistry => {
     const opened = host.tenants.current(tenant)

@@ -4,7 +4,7 @@
  */
 import { type ClusterView, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
 import { AppError } from '#kernel'
-import { LOG_NAME, MARK_ID, MARKS, PARTITION } from '#log'
+import { LOG_NAME, MARK_ID, MARKS } from '#log'
 import { inputOf, messagesOf } from '#services/rules'
 import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
@@ -58,11 +58,7 @@ export async function viewTenants(
 async function behindOf(store: Store): Promise<TenantView['behind']> {
   const log = store.log(LOG_NAME)
   const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
-  const [entries, { last }, { ms: now }] = await Promise.all([
-    log.read(PARTITION, after, LOOKED_INTO),
-    log.bounds(PARTITION),
-    store.now(),
-  ])
+  const [entries, { last }, { ms: now }] = await Promise.all([log.read(after, LOOKED_INTO), log.bounds(), store.now()])
   const inputs = entries.flatMap(({ body }) => inputOf(body) ?? [])
   const data = inputs.flatMap((input) =>
     input.k === 'data' ? [{ at: input.at, count: messagesOf(input.m).length }] : [],

@@ -102,8 +102,14 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<str
 }
 
 function responseOf({ statusCode = 0, statusMessage = '', headers }: IncomingMessage, body: string): OutboundResponse {
-  const { location } = headers
-  return { status: statusCode, statusText: statusMessage, ...(location !== undefined && { location }), body }
+  const { location, 'retry-after': retryAfter } = headers
+  return {
+    status: statusCode,
+    statusText: statusMessage,
+    ...(location !== undefined && { location }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    body,
+  }
 }
 
 function reasonOf(error: unknown, signal: AbortSignal): Error {

@@ -2,7 +2,15 @@
 import { AppError } from '#kernel'
 import type { AlarmPort } from '#core'
 import type { PlainObject } from '#core/spi'
-import type { Alarm, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } from '#services/alarms/contract'
+import type {
+  Alarm,
+  AlarmForwarding,
+  AlarmsApi,
+  ChangeOptions,
+  InternalAlarms,
+  CauseReader,
+} from '#services/alarms/contract'
+import type { InternalResources } from '#services/resources/contract'
 import type { InternalRules } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
@@ -18,13 +26,13 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   }
   const api = (): AlarmsApi => served().as(caller)
   return {
-    raise: async ({ source, type, text, severity, properties }, cause) => {
-      const body = { ...properties, source: { id: source }, type, text, severity }
-      return briefly(await api().raise(body, { cause, history: 'newest' }))
+    raise: async ({ source, onRepeat, properties, ...parts }, cause) => {
+      const body = { ...properties, source: { id: source }, ...parts }
+      return briefly(await api().raise(body, { cause, history: 'newest', ...(onRepeat && { onRepeat }) }))
     },
     // without the alarms service, nothing is checked
     check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
-    update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
+    update: async (id, change, cause) => briefly(await changed(api(), id, change, { cause, history: 'newest' })),
     clear: async (source, type, cause) => (await served().clear(source, type, cause)).map(briefly),
     latest: async (source) => {
       const { alarms: found } = await api().list({ source, size: 1, history: false })
@@ -39,6 +47,19 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   }
 }
 
+type AlarmPortChange = Parameters<AlarmPort['update']>[1]
+
+function changed(
+  api: AlarmsApi,
+  id: string,
+  { comment, shelve, ...change }: AlarmPortChange,
+  options: ChangeOptions,
+): Promise<Alarm> {
+  if (shelve !== undefined) return api.shelve(id, shelve, options)
+  if (change.status === 'ACKNOWLEDGED' && comment !== undefined) return api.acknowledge(id, { comment }, options)
+  return comment === undefined ? api.update(id, change, options) : api.comment(id, { text: comment }, options)
+}
+
 function withoutParts(properties: PlainObject = {}): PlainObject {
   const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
   return others
@@ -51,6 +72,20 @@ function plain(alarm: Alarm): PlainObject {
 /** Removes the history, since nodes store what plugs return. */
 function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
   return alarm
+}
+
+/** A tree is at most this deep, so that a loop of parents ends. */
+const MAX_DEPTH = 50
+
+export function ancestorsIn(resources: () => InternalResources | undefined) {
+  return async (resource: string): Promise<readonly string[]> => {
+    const above: string[] = []
+    for (let id: unknown = resource; typeof id === 'string' && above.length < MAX_DEPTH;) {
+      id = (await resources()?.lookup(id))?.['parentId']
+      if (typeof id === 'string') above.push(id)
+    }
+    return above
+  }
 }
 
 type Received = Parameters<AlarmForwarding['receive']>

@@ -1,5 +1,5 @@
 /** Creates the alarms service of a host. */
-import { alarmForwarding, causeReader } from './alarms.ts'
+import { alarmForwarding, ancestorsIn, causeReader } from './alarms.ts'
 import { alarmsRoutes, Alarms } from '#services/alarms'
 import { errorBodyOfLines } from '#services/shared'
 import { JobSlots } from '#jobs'
@@ -10,6 +10,8 @@ import { ofCaller } from './service-registry.ts'
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
   const slots = new JobSlots()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)
+  figures.byTenant('alarms', ({ alarms }) => alarms?.openBySeverity())
+  figures.byTenant('alarmFigures', ({ alarms }) => alarms?.recentFigures())
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {
     name: 'alarms',
@@ -24,9 +26,12 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
         now,
         newId: machineTimers.newId,
         engine: () => services.runner && alarmForwarding(services.runner.intake),
+        ancestors: ancestorsIn(() => services.resources),
+        suppressor: () => services.maintenance,
         causes: causeReader(tenant, () => services.rules),
         every: machineTimers.every,
         slots,
+        age: () => services.retention?.ageOf('alarms'),
         logger,
       })
       return { provides: { alarms }, life: alarms }

@@ -13,8 +13,9 @@ export const makeAudit: MakeService = ({ config, hostStore, now, logger, tenants
   description: 'Who changed what, from where',
   errorBody: errorBodyOfLines,
   routes: (app) => auditRoutes(app, { service: ofCaller(tenants, ({ audit }) => audit) }),
-  open: ({ tenant, store }) => {
-    const audit = createAuditService({ tenant, store, hostStore, now, ageMs: config.auditAge })
+  open: ({ tenant, store, services }) => {
+    const age = () => Math.min(config.auditAge, services.retention?.ageOf('audit') ?? Number.POSITIVE_INFINITY)
+    const audit = createAuditService({ tenant, store, hostStore, now, age })
     let cancel: (() => void) | undefined
     const forget = (): void => {
       audit.forget().catch((error: unknown) => logger.error('old audit entries could not be removed', { error }))

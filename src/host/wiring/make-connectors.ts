@@ -1,11 +1,10 @@
 /** Creates the connectors of a host. */
-import { lookup } from 'node:dns/promises'
-import { AllowList, AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import { CONNECTORS, connectorRoutes, TenantConnectors } from '#services/connectors'
 import type { Connectors } from '#services/connectors/contract'
 import { errorBodyOfLines } from '#services/shared'
 import type { HostedService } from '../hosted-service.ts'
+import { addressCheck } from './address-check.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
@@ -44,18 +43,5 @@ export function connectorsOver(
       })
       return { provides: { connectors: service }, life: service }
     },
-  }
-}
-
-/** A broker on a private network is allowed by the same list as other calls of rules. */
-function addressCheck(allowUrl: readonly string[]): (address: string) => Promise<void> {
-  const allowed = new AllowList(allowUrl)
-  return async (address) => {
-    const url = new URL(`http://${address}`)
-    const found = await lookup(url.hostname.replace(/^\[|\]$/g, ''), { all: true })
-    for (const { address: ip } of found) {
-      const refusal = allowed.refusal(url, ip)
-      if (refusal !== undefined) throw new AppError('FORBIDDEN', refusal)
-    }
   }
 }

@@ -3,6 +3,7 @@ import { asyncScheduler } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
 import { asTask, withinRights } from './within-rights.ts'
+import { followResources, membersOf } from './group-members.ts'
 import { resourceFinder } from './resource-filter.ts'
 import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
@@ -53,6 +54,9 @@ export function makeRulesWith(
   for (const reason of ['late', 'duplicate', 'skewed', 'forgotten'] as const) {
     figures.readings(reason, ({ running }) => running?.runner.counts?.[reason])
   }
+  figures.deliveries(({ running }) => running?.runner.counts?.deliveries)
+  figures.total('plugs-failed', ({ running }) => running?.runner.failedCalls)
+  figures.total('rehearsals-failed', ({ rules }) => rules?.gauges().failedRehearsals)
   figures.ways(({ running }) => running?.runner.stats)
   figures.kept(({ running }) => running?.runner.inputs?.figures())
   figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
@@ -109,6 +113,7 @@ function openRules(
     reached: atLeast,
     restMs: REST_MS,
     keepInputs: config.keepInputs,
+    inputAge: () => services.retention?.ageOf('inputs'),
     checkpoints,
     waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
     identityIgnores: config.identityIgnores,
@@ -148,6 +153,7 @@ function openRules(
     templateWritten: (template) => services.work?.templateWritten(template),
     readable: async () => services.broker?.readable(),
   })
+  let stopFollowing = (): void => undefined
   const running = { runner, refusedDescendants: () => budget.refused }
   return {
     provides: { rules, runner, running },
@@ -157,8 +163,14 @@ function openRules(
       start: async (closing) => {
         await services.connectors?.prepare()
         await rules.start(closing)
+        stopFollowing = followResources(
+          tenant,
+          () => services.resources,
+          () => runner.resourcesChanged(),
+        )
       },
       async stop() {
+        stopFollowing()
         await rules.stop()
         await runner.close()
         runners.delete(runner)
@@ -224,6 +236,7 @@ function enginePorts(tenant: string, services: ServiceRegistry): Ports {
   return {
     latestValue: latestValue(tenant, () => services.broker),
     metadata: metadataOf(() => services.resources),
+    members: membersOf(tenant, () => services.resources),
     secret: async (key) => (await services.vault?.open([key]))?.values.get(key),
   }
 }

@@ -18,9 +18,10 @@ export function mqttListener(
   { config, certificates, checkPair, devices, openStreams, gauges, logger, otherHosts, tenants }: ServiceDependencies,
 ): Pick<HostedService, 'addresses' | 'start' | 'stop'> {
   const { mqtt, mqtts, mqttHost: host, limits } = config
+  let listener: MqttListener | undefined
+  gauges.watchMqttClients(() => listener?.connections ?? 0)
   if (mqtt === undefined && mqtts === undefined) return {}
   const named = host.includes(':') ? `[${host}]` : host
-  let listener: MqttListener | undefined
   const opened = async (caller: CheckedCaller | undefined) => {
     if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
     return caller

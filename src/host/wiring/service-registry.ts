@@ -4,14 +4,19 @@ import { TenantLog } from '#log'
 import type { InternalAudit } from '#services/audit'
 import type { InternalAlarms } from '#services/alarms/contract'
 import type { HostedBroker } from '#services/broker'
+import type { InternalCalendars } from '#services/calendars/contract'
 import type { InternalConnectors } from '#services/connectors/contract'
 import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
+import type { InternalMaintenance } from '#services/maintenance/contract'
 import type { InternalModels } from '#services/models/contract'
+import type { InternalNotification } from '#services/notification/contract'
 import type { Objects, Subscriptions, Transfers } from '#services/objects'
+import type { PrometheusService } from '#services/prometheus/contract'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
 import type { Resources } from '#services/resources'
+import type { InternalRetention } from '#services/retention/contract'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { InternalWebscripts } from '#services/webscripts/contract'
@@ -25,17 +30,23 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs' | 'firings'>
+    readonly runner: Pick<
+      DurableRunner,
+      'queued' | 'waiting' | 'counts' | 'failedCalls' | 'stats' | 'inputs' | 'firings'
+    >
     readonly refusedDescendants: () => number
   }
   broker?: HostedBroker
   presence?: Presence
   resources?: InternalResources
+  calendars?: InternalCalendars
   alarms?: InternalAlarms
   functions?: InternalFunctions
   webscripts?: InternalWebscripts
   converter?: InternalConverter
   connectors?: InternalConnectors
+  maintenance?: InternalMaintenance
+  notification?: InternalNotification
   queries?: InternalQueries
   models?: InternalModels
   objects?: Objects
@@ -43,6 +54,8 @@ export interface ServiceRegistry {
   transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
   audit?: InternalAudit
+  retention?: InternalRetention
+  prometheus?: PrometheusService
   work?: Pick<Resources, 'outbox' | 'templateWritten'>
 }
 

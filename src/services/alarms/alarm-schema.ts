@@ -20,11 +20,11 @@ import {
   worded,
 } from '#services/shared/contract'
 import { type Json, shown } from '#kernel'
+import { STATUSES } from './life-cycle.ts'
+import { HoldSchema, lifecycle, type ShownHold, suppression } from './life-schema.ts'
 
 export const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
-export const STATUSES = ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'] as const
 export type Severity = (typeof SEVERITIES)[number]
-export type AlarmStatus = (typeof STATUSES)[number]
 
 const MAX_NAME = 500
 const MAX_TEXT = 10_000
@@ -49,7 +49,7 @@ const action = worded(Type.Enum(ACTIONS), (value) => {
   return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
 })
 const SNOOZE =
-  'time until which repeated raises are counted without an event; a time in the past has no effect, null removes it'
+  'end of the shelving, another way to write it: repeated raises are counted without an event; a time in the past has no effect, null removes it'
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
@@ -113,6 +113,8 @@ const AuditRecordSchema = Type.Object({
   text: Text,
   timestamp: IsoTime,
   changes: Type.Optional(Type.Unsafe<readonly AttributeChange[]>(Type.Array(AttributeChangeSchema))),
+  user: Type.Optional(Type.String({ description: 'API key, subject of a token, system/engine or system/alarms' })),
+  comment: Type.Optional(Type.String({ description: 'comment, or reason of the change' })),
 })
 export interface AttributeChange extends Decoded<typeof AttributeChangeSchema> {}
 export interface AuditRecord extends Decoded<typeof AuditRecordSchema> {}
@@ -129,6 +131,14 @@ export const AlarmSchema = Type.Object(
     text: Text,
     source: Type.Unsafe<Source>(Type.Object({ id: Text }, { additionalProperties: true })),
     status: Type.Enum(STATUSES),
+    lifecycle,
+    suppression,
+    holds: Type.Optional(
+      Type.Unsafe<readonly ShownHold[]>(Type.Array(HoldSchema, { description: 'what keeps the alarm from people' })),
+    ),
+    discarded: Type.Optional(
+      Type.Literal(true, { description: 'a maintenance window discards such alarms, so this one was not created' }),
+    ),
     severity: Type.Enum(SEVERITIES),
     count: Type.Integer({ minimum: 1 }),
     revision: Type.Integer({ minimum: 1, description: REVISION }),
@@ -168,6 +178,9 @@ const FILTERS = {
   dateFrom: time,
   dateTo: time,
   assignee: Type.Optional(name),
+  lifecycle: Type.Optional(oneOrMore(lifecycle, MAX_VALUES)),
+  suppression: Type.Optional(oneOrMore(suppression, MAX_VALUES)),
+  commented: Type.Optional(Type.Boolean({ description: 'whether the alarm has comments' })),
 }
 const MOMENTS = {
   ...FILTERS,
@@ -187,6 +200,16 @@ export const LISTING = {
   history: Type.Optional(Type.Boolean({ description: 'false omits histories' })),
 }
 export const TIMELINE = { ...MOMENTS, from: time, to: time }
+export const COUNTED = MOMENTS
+/** Parameters that select events, by the alarm after the event. */
+export const SELECTED_EVENTS = {
+  type: FILTERS.type,
+  status: FILTERS.status,
+  severity: FILTERS.severity,
+  source: FILTERS.source,
+  lifecycle: FILTERS.lifecycle,
+  suppression: FILTERS.suppression,
+}
 
 const ListSchema = Type.Object(MOMENTS)
 export type AlarmFilters = Decoded<typeof ListSchema>
@@ -216,6 +239,9 @@ export const AlarmWhySchema = Type.Object(
     raisedBy: Type.String({ description: 'API key, subject of a token, or system/engine' }),
     cause: nullable(CauseSchema),
     explanation: Type.Unknown(),
+    heldBack: Type.Array(Text, {
+      description: 'what keeps it from people, such as: held back by window/pumps until 2026-12-01T14:00:00.000Z',
+    }),
   },
   { title: 'why an alarm was raised' },
 )

@@ -1,5 +1,5 @@
 /** HTTP routes of the alarms service. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -17,7 +17,6 @@ import {
   TIMELINE_MEDIA_TYPE,
   timelineTypeOf,
   untilClosed,
-  withTag,
 } from '#services/shared'
 import {
   AlarmBatch,
@@ -30,21 +29,32 @@ import {
   LISTING,
   NewAlarm,
   QueuedAlarmBatchSchema,
+  SELECTED_EVENTS,
   TIMELINE,
 } from './alarm-schema.ts'
-import type { Alarm, AlarmPage, AlarmQuery, AlarmsApi, AlarmsService } from './contract.ts'
+import type { AlarmPage, AlarmQuery, AlarmsApi, AlarmsService } from './contract.ts'
+import { LIFE_ROUTES } from './life-api.ts'
+import { sendAlarm, withLink } from './send-alarm.ts'
 
 const route = routesOf<AlarmsApi>()
 const turns = new Yielder(machineTimers)
 
 const ROUTES = [
+  ...LIFE_ROUTES,
   route({
     method: 'POST',
     path: '/alarm/alarms',
     scope: 'operate',
     summary: 'Raise an alarm, or increase its count if it is open',
     body: NewAlarm,
-    query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'extent of the returned history' })) },
+    query: {
+      history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'extent of the returned history' })),
+      onRepeat: Type.Optional(
+        Type.Enum(['count', 'highest', 'replace'], {
+          description: 'what a repeat changes: nothing, to a higher severity and its text, or severity and text',
+        }),
+      ),
+    },
     answers: { 200: AlarmSchema },
     handler: async ({ api, body, query, reply }) => sendAlarm(reply, await api.raise(body, query)),
   }),
@@ -136,11 +146,12 @@ const ROUTES = [
     path: '/alarm/events',
     scope: 'read',
     summary: 'Alarm events as they happen: JSON line by line, or server-sent events; the header Last-Event-ID resumes',
-    query: { lastEventId: Type.Optional(Type.String()) },
+    query: { lastEventId: Type.Optional(Type.String()), ...SELECTED_EVENTS },
     produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
     handler: ({ api, query, request, reply }) => {
       const after = request.headers['last-event-id']?.toString() ?? query.lastEventId ?? ''
-      const events = api.events({ signal: untilClosed(reply), ...(after !== '' && { after }) })
+      const where = request.query as AlarmQuery
+      const events = api.events({ signal: untilClosed(reply), where, ...(after !== '' && { after }) })
       void reply.header('vary', 'accept')
       if (request.headers.accept?.includes(EVENTS_MEDIA_TYPE) === true) {
         const options = { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE }
@@ -158,14 +169,6 @@ const ROUTES = [
 
 export function alarmsRoutes(app: FastifyInstance, { service }: { service: AlarmsService }): Promise<void> {
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
-}
-
-function sendAlarm(reply: FastifyReply, alarm: Alarm): Alarm {
-  return withTag(reply, withLink(reply.request, alarm))
-}
-
-function withLink(request: FastifyRequest, alarm: Alarm): Alarm {
-  return { ...alarm, self: linkTo(request, alarm.self) }
 }
 
 function listBody(request: FastifyRequest, { total, page, size, alarms }: AlarmPage): unknown {

@@ -10,6 +10,7 @@ import { NO_CAUSE } from './change-alarm.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmsApi } from './contract.ts'
 import { conditions } from './read-query.ts'
+import { HOST_ITSELF } from './words.ts'
 
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
@@ -127,7 +128,11 @@ async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean)
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {
-      await writer.change(id, action.change, { effect: `batch/${job.id}`, causation: NO_CAUSE })
+      await writer.change(id, action.change, {
+        user: job.user ?? HOST_ITSELF,
+        effect: `batch/${job.id}`,
+        causation: NO_CAUSE,
+      })
       return { statusCode: 200 }
     }
     await writer.remove(id)

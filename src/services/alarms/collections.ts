@@ -8,11 +8,13 @@ import {
   CURSORS,
   EVENT_LOG,
   KEYS,
+  TYPES,
   type AlarmRecord,
   type CauseRecord,
   type CursorRecord,
   type HistoryChunk,
   type KeyRecord,
+  type TypeRecord,
 } from './alarm-record.ts'
 
 export interface AlarmCollections {
@@ -22,6 +24,7 @@ export interface AlarmCollections {
   readonly chunks: Collection<HistoryChunk>
   readonly causes: Collection<CauseRecord>
   readonly cursors: Collection<CursorRecord>
+  readonly types: Collection<TypeRecord>
   readonly events: Log
   readonly effects: EffectLedger
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
@@ -35,6 +38,7 @@ export function openCollections(tenant: string, store: Store): AlarmCollections 
     chunks: store.collection(CHUNKS),
     causes: store.collection(CAUSES),
     cursors: store.collection(CURSORS),
+    types: store.collection(TYPES),
     events: store.log(EVENT_LOG),
     effects: new EffectLedger(store),
     commit: (writes) => store.commit(writes),

@@ -79,9 +79,9 @@ export class EventForwarder extends RepeatableWork {
 
   /** The cursor advances by one event at a time, so rejecting an event also rejects the following ones. */
   #forward(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
-    const { eventtype, eventtime, alarm, changes, hops, root } = event
+    const { hops, root, ...shown } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
-    const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
+    const message = { resource: event.alarm.source.id, ...shown }
     return engine.receive(message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
   }
 }

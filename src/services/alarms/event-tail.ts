@@ -1,6 +1,5 @@
 /** Streams the events of alarms from all writers, in log order. */
 import { AppError, Feed } from '#kernel'
-import { PARTITION } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
@@ -19,8 +18,9 @@ export class LiveEvent implements StreamedAlarmEvent {
   }
 
   get text(): string {
-    const { eventtype, eventtime, alarm, changes } = this.event
-    return (this.#text ??= JSON.stringify({ eventtype, eventtime, alarm, ...(changes && { changes }) }))
+    // what the engine needs is not for readers
+    const { hops: _hops, root: _root, ...shown } = this.event
+    return (this.#text ??= JSON.stringify(shown))
   }
 }
 
@@ -42,7 +42,7 @@ export class EventTail {
   }
 
   async start(): Promise<void> {
-    this.#last = (await this.#collections.events.bounds(PARTITION)).last
+    this.#last = (await this.#collections.events.bounds()).last
   }
 
   get last(): number {
@@ -127,7 +127,7 @@ export async function readEvents(
   after: number,
   most = PORTION,
 ): Promise<readonly LiveEvent[]> {
-  const entries = await collections.events.read(PARTITION, after, most)
+  const entries = await collections.events.read(after, most)
   // written by `KeyDraft`
   return entries.map(({ position, body }) => new LiveEvent(position, body as unknown as AlarmEvent))
 }

@@ -19,8 +19,12 @@ export async function clearedBy(
   type: string,
   effect: string,
 ): Promise<readonly AlarmRecord[]> {
-  const cleared = await find(collections, source, type, ['CLEARED'], PORTION)
-  return cleared.filter((alarm) => hasEffect(alarm, effect))
+  const changed = await find(collections, source, type, ['ACTIVE', 'CLEARED'], PORTION)
+  return changed.filter((alarm) => isOver(alarm) && hasEffect(alarm, effect))
+}
+
+function isOver({ status, hasReturned }: AlarmRecord): boolean {
+  return status === 'CLEARED' || hasReturned === true
 }
 
 async function find(

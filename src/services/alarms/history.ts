@@ -2,7 +2,7 @@
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AuditRecord } from './alarm-schema.ts'
-import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
+import { COMMENTED, OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 
 export const KEPT_REPEATS = 1000
 const CHUNK = 32
@@ -94,13 +94,19 @@ function shown(
   repeats: readonly HistoryRecord[],
   updates: readonly HistoryRecord[],
 ): readonly AuditRecord[] {
-  const records = [audit(RAISED, alarm.raisedId, alarm.createTime)]
+  const records: AuditRecord[] = [{ ...audit(RAISED, alarm.raisedId, alarm.createTime), user: alarm.user }]
   let at = 0
   for (const update of updates) {
     for (let repeat = repeats[at]; repeat !== undefined && repeat.place < update.place; repeat = repeats[++at]) {
       records.push(audit(OCCURRED_AGAIN, repeat.id, repeat.time))
     }
-    records.push({ ...audit(UPDATED, update.id, update.time), changes: update.changes ?? [] })
+    const { id, time, changes = [], user, comment } = update
+    records.push({
+      ...audit(changes.length === 0 && comment !== undefined ? COMMENTED : UPDATED, id, time),
+      ...((changes.length > 0 || comment === undefined) && { changes }),
+      ...(user !== undefined && { user }),
+      ...(comment !== undefined && { comment }),
+    })
   }
   for (const { id, time } of repeats.slice(at)) records.push(audit(OCCURRED_AGAIN, id, time))
   return records

@@ -2,8 +2,8 @@
 import { type Actor, AppError } from '#kernel'
 import { actingAs, currentActor, machineTimers } from '#platform'
 import type { EffectDraft } from '#services/shared'
-import type { Expectation, Stored, Write } from '#storage'
-import { type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord, PARTITION } from './alarm-record.ts'
+import type { Stored, Write } from '#storage'
+import type { AlarmRecord, CauseRecord, HistoryRecord, KeyRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
@@ -110,7 +110,7 @@ async function settle(draft: KeyDraft, works: readonly Waiting[]): Promise<reado
 interface Drafted {
   /** undefined: the alarm is removed */
   alarm: AlarmRecord | undefined
-  readonly expect: Expectation
+  readonly expect: Stored<AlarmRecord> | 'absent'
   isTouched: boolean
 }
 
@@ -147,7 +147,7 @@ export class KeyDraft {
     const known = this.#drafted.get(id)
     if (known) return known.alarm
     const stored = await this.#collections.alarms.get(id)
-    this.#drafted.set(id, { alarm: stored?.value, expect: stored?.version ?? 'absent', isTouched: false })
+    this.#drafted.set(id, { alarm: stored?.value, expect: stored ?? 'absent', isTouched: false })
     return stored?.value
   }
 
@@ -186,17 +186,11 @@ export class KeyDraft {
     writes.push(...noted)
     for (const [id, cause] of this.#causes) writes.push(causes.putting(id, cause))
     if (this.#latest !== this.#stored?.value.alarm) {
-      const expect = this.#stored?.version ?? 'absent'
+      const expect = this.#stored ?? 'absent'
       if (this.#latest !== undefined) writes.push(keys.putting(this.#key, { alarm: this.#latest }, expect))
       else if (this.#stored) writes.push(keys.deleting(this.#key, expect))
     }
-    if (this.events.length > 0)
-      writes.push(
-        events.appending(
-          PARTITION,
-          this.events.map((event) => ({ ...event })),
-        ),
-      )
+    if (this.events.length > 0) writes.push(events.appending(this.events.map((event) => ({ ...event }))))
     return writes
   }
 

@@ -1,6 +1,7 @@
 /** Parses the body that raises an alarm. */
 import { AppError, isPlainObject, type Issue, type Json, refusedBy } from '#kernel'
-import { type AlarmExtras, type AlarmStatus, EXTRAS, NewAlarm, type Severity } from './alarm-schema.ts'
+import { type AlarmExtras, EXTRAS, NewAlarm, type Severity } from './alarm-schema.ts'
+import type { AlarmStatus } from './life-cycle.ts'
 import { MAX_SEARCHED, searchTexts } from './search-texts.ts'
 
 /** A raised alarm in its stored form. Times are epoch ms. */

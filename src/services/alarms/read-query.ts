@@ -2,8 +2,9 @@
 import type { Condition, Query } from '#storage'
 import { makeIssue, refuse } from '#kernel'
 import { parameterReader } from '#services/shared'
-import { type AlarmFilters, LISTING, TIMELINE } from './alarm-schema.ts'
-import type { AlarmQuery } from './contract.ts'
+import { type AlarmFilters, LISTING, SELECTED_EVENTS, TIMELINE } from './alarm-schema.ts'
+import type { AlarmEvent, AlarmQuery } from './contract.ts'
+import type { LiveEvent } from './event-tail.ts'
 import { searchText } from './search-texts.ts'
 
 export interface ReadQuery {
@@ -28,6 +29,8 @@ const SORTS = {
   lastTriggeredTime: 'triggerTime',
   creationTime: 'createTime',
 } as const
+
+const EQUAL = ['source', 'type', 'status', 'severity', 'assignee', 'lifecycle', 'suppression'] as const
 
 /** Names that are not additional properties. `all` is a parameter of old clients that has no effect. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Object.keys(TIMELINE), 'all'])
@@ -62,9 +65,8 @@ export function readTimeline(query: AlarmQuery): ReadTimeline {
 }
 
 export function conditions(filters: AlarmFilters): readonly Condition[] {
-  const where = (['source', 'type', 'status', 'severity', 'assignee'] as const).flatMap((field) =>
-    anyOf(field, listOf(filters[field])),
-  )
+  const where: Condition[] = EQUAL.flatMap((field) => anyOf(field, listOf(filters[field])))
+  if (filters.commented !== undefined) where.push({ field: 'comments', op: 'exists', value: filters.commented })
   for (const [from, to, field] of TIMES) {
     const [least, most] = [filters[from], filters[to]]
     if (least !== undefined) where.push({ field, op: 'gte', value: least })
@@ -76,9 +78,37 @@ export function conditions(filters: AlarmFilters): readonly Condition[] {
 function propertyConditions(query: AlarmQuery): readonly Condition[] {
   return Object.entries(query).flatMap(([name, value]) => {
     if (RESERVED.has(name)) return []
-    const values = listOf(value).map((each) => searchText(name, typeof each === 'string' ? each : JSON.stringify(each)))
-    return anyOf('properties', values)
+    const texts = listOf(value).map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+    const names = name.startsWith(ADDITIONAL) ? [name.slice(ADDITIONAL.length), name] : [name]
+    return anyOf(
+      'properties',
+      names.flatMap((one) => texts.map((each) => searchText(one, each))),
+    )
   })
+}
+
+/** Before the name of an additional property, for names that are also parameters. */
+const ADDITIONAL = 'additional.'
+
+export function readCounted(query: AlarmQuery): readonly Condition[] {
+  return [...conditions(readListing(query)), ...propertyConditions(query)]
+}
+
+const readEvents = parameterReader(SELECTED_EVENTS)
+
+type Selection = (event: AlarmEvent) => boolean
+
+/** Returns whether an event is selected, by the alarm after it; undefined: all are. */
+export function readSelection(query: AlarmQuery): Selection | undefined {
+  const wanted = Object.entries(readEvents(query)).map(([name, value]) => {
+    return [name, new Set<unknown>(listOf(value))] as const
+  })
+  if (wanted.length === 0) return undefined
+  return ({ alarm }) => wanted.every(([name, values]) => values.has(name === 'source' ? alarm.source.id : alarm[name]))
+}
+
+export async function* selected(events: AsyncGenerator<LiveEvent>, fits: Selection | undefined) {
+  for await (const live of events) if (fits === undefined || fits(live.event)) yield live
 }
 
 function listOf<T>(value: T | readonly T[] | undefined): readonly T[] {

@@ -2,16 +2,32 @@
 import { JobRunner, type JobSlots } from '#jobs'
 import { AppError, type Caller, type Issue, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
-import type { Store } from '#storage'
+import { type Condition, portionsOfIds, type Store } from '#storage'
 import { alarmApi } from './alarm-api.ts'
-import { type AlarmRecord, dueTime, PARTITION } from './alarm-record.ts'
-import { AlarmWriter } from './alarm-writer.ts'
+import { type AlarmRecord, dueTime } from './alarm-record.ts'
+import { SEVERITIES } from './alarm-schema.ts'
+import { AlarmTypes } from './alarm-types.ts'
+import { AlarmWriter, type Change } from './alarm-writer.ts'
 import { batchHandler } from './batch-service.ts'
 import { type AlarmCollections, openCollections } from './collections.ts'
-import type { Alarm, AlarmCause, AlarmForwarding, AlarmsApi, CauseReader, InternalAlarms } from './contract.ts'
+import { NO_CAUSE } from './change-alarm.ts'
+import type {
+  Alarm,
+  AlarmCause,
+  AlarmForwarding,
+  AlarmsApi,
+  AlarmSelection,
+  AlarmSuppressor,
+  CauseReader,
+  InternalAlarms,
+  NewHold,
+} from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail } from './event-tail.ts'
 import { KeyedCommitter } from './keyed-committer.ts'
+import { type Ancestors, ParentAlarms } from './parent-alarms.ts'
+import { readFigures } from './read-figures.ts'
+import { readCounted } from './read-query.ts'
 import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
@@ -24,11 +40,19 @@ export interface AlarmsOptions {
   /** called for each event between start and stop; undefined without an engine */
   readonly engine?: () => AlarmForwarding | undefined
   readonly causes?: CauseReader
+  readonly ancestors?: Ancestors
+  readonly suppressor?: () => AlarmSuppressor | undefined
   /** Repeats `work` every `ms` until the returned function is called. If absent, call `keepHouse` instead. */
   readonly every?: (ms: number, work: () => void) => () => void
+  /** Returns the age in ms after which cleared alarms are removed; undefined: a year, as for open ones */
+  readonly age?: () => number | undefined
   readonly logger?: Logger
 }
 
+/** ms for which counts of open alarms are used again */
+const COUNTED_MS = 5_000
+/** ms of the metric of announced alarms */
+const RECENT_MS = 600_000
 const LOOK_MS = 1000
 const LOOKS_PER_SWEEP = 3600
 const LOOKS_PER_READING = 60
@@ -39,16 +63,20 @@ export class Alarms implements InternalAlarms {
   readonly #tail: EventTail
   readonly #forwarder: EventForwarder
   readonly #committer: KeyedCommitter
+  readonly #types: AlarmTypes
+  readonly #parents: ParentAlarms
   readonly #writer: AlarmWriter
   readonly #housekeeping: Housekeeping
   readonly #jobs: JobRunner
+  #counted: { readonly at: number; readonly counts: Promise<Readonly<Record<string, number>>> } | undefined
+  #recent: { readonly at: number; readonly counts: Promise<Readonly<Record<string, number>>> } | undefined
   #looks = 0
   #isRunning = false
   #house: Promise<void> | undefined
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { tenant, store, now, newId, causes, engine, logger, slots } = options
+    const { tenant, store, now, newId, causes, suppressor, engine, logger, slots } = options
     this.#options = options
     const collections = openCollections(tenant, store)
     this.#collections = collections
@@ -56,25 +84,44 @@ export class Alarms implements InternalAlarms {
     this.#forwarder = new EventForwarder(collections, () => (this.#isRunning ? engine?.() : undefined), logger)
     this.#committer = new KeyedCommitter(collections, now, (last, events) => {
       this.#tail.committed(last, events)
+      if (this.#types.hasParents) this.#parents.committed(events)
       this.#forwarder.wake()
     })
     const written = (alarm: AlarmRecord): void => this.#housekeeping.watch(alarm)
-    this.#writer = new AlarmWriter({ collections, committer: this.#committer, now, newId, causes, written, logger })
+    const { types: records } = collections
+    this.#types = new AlarmTypes(records)
+    this.#parents = new ParentAlarms({
+      collections,
+      types: this.#types,
+      ancestors: options.ancestors,
+      release: (by) => this.release(by),
+      failed: (error) => this.#report('suppressed alarms could not be released', error),
+    })
+    const parts = { collections, committer: this.#committer, types: this.#types, parents: this.#parents }
+    this.#writer = new AlarmWriter({ ...parts, now, newId, causes, suppressor, written, logger })
     this.#housekeeping = new Housekeeping(collections, this.#writer)
     const handlers = [batchHandler(this.#writer)]
     this.#jobs = new JobRunner({ tenant, store, handlers, now, newId, timers: machineTimers, slots, logger })
   }
 
   as(caller: Caller): AlarmsApi {
-    const { now, newId } = this.#options
+    const { now, newId, ancestors } = this.#options
     const [writer, tail, collections, { queue }] = [this.#writer, this.#tail, this.#collections, this.#jobs]
-    return alarmApi({ writer, tail, collections, queue, now, newId }, caller)
+    return alarmApi({ writer, tail, types: this.#types, ancestors, collections, queue, now, newId }, caller)
   }
 
   async clear(source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
-    const cleared = await this.#writer.clear(source, type, cause)
+    const cleared = await this.#writer.clear(ENGINE, source, type, cause)
     const now = this.#options.now()
     return cleared.map((alarm) => showNewest(alarm, now))
+  }
+
+  async suppress(select: AlarmSelection, hold: NewHold): Promise<number> {
+    return this.#changeAll([...selectedBy(select), OPEN], { suppress: hold }, hold.by)
+  }
+
+  async release(by: string): Promise<number> {
+    return this.#changeAll([{ field: 'holders', op: 'eq', value: by }, OPEN], { release: by }, by)
   }
 
   check(body: unknown): readonly Issue[] {
@@ -85,6 +132,7 @@ export class Alarms implements InternalAlarms {
     closing?.addEventListener('abort', () => this.#tail.end(), { once: true })
     this.#isRunning = true
     await this.#tail.start()
+    await this.#types.read()
     await this.#housekeeping.readNextDue()
     this.#forwarder.wake()
     await this.#jobs.start()
@@ -98,6 +146,7 @@ export class Alarms implements InternalAlarms {
     this.#tail.end()
     await this.#jobs.stop()
     await this.#house
+    await this.#parents.idle()
     await this.#committer.idle()
     await this.#forwarder.stop()
     await this.#tail.idle()
@@ -105,6 +154,31 @@ export class Alarms implements InternalAlarms {
 
   gauges(): ReturnType<InternalAlarms['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
+  }
+
+  async openBySeverity(): Promise<Readonly<Record<string, number>>> {
+    const now = this.#options.now()
+    if (this.#counted === undefined || now - this.#counted.at > COUNTED_MS) {
+      const open = { field: 'status', op: 'ne', value: 'CLEARED' } as const
+      const counts = this.#collections.alarms.countBy('severity', [open])
+      const all = SEVERITIES.map((severity) => [severity, 0] as const)
+      this.#counted = { at: now, counts: counts.then((found) => Object.fromEntries([...all, ...found])) }
+    }
+    return this.#counted.counts
+  }
+
+  async recentFigures(): Promise<Readonly<Record<string, number>>> {
+    const now = this.#options.now()
+    if (this.#recent === undefined || now - this.#recent.at > COUNTED_MS) {
+      const figures = readFigures(this.#collections, { from: now - RECENT_MS, until: now, operators: 1 })
+      const counts = figures.then(({ alarms, standing, stale }) => ({
+        announced: alarms,
+        standing,
+        stale: stale.count,
+      }))
+      this.#recent = { at: now, counts }
+    }
+    return this.#recent.counts
   }
 
   get eventLog(): InternalAlarms['eventLog'] {
@@ -119,9 +193,21 @@ export class Alarms implements InternalAlarms {
 
   async idle(): Promise<void> {
     await this.#jobs.idle()
+    await this.#parents.idle()
     await this.#committer.idle()
     await this.#tail.idle()
     await this.#forwarder.idle()
+  }
+
+  async #changeAll(where: readonly Condition[], change: Change, user: string): Promise<number> {
+    let changed = 0
+    for await (const ids of portionsOfIds(this.#collections.alarms, where, PORTION)) {
+      await Promise.all(
+        ids.map((id) => this.#writer.change(id, change, { user, causation: NO_CAUSE }).catch(ignoreFinished)),
+      )
+      changed += ids.length
+    }
+    return changed
   }
 
   #look(): void {
@@ -138,10 +224,16 @@ export class Alarms implements InternalAlarms {
 
   async #sweepAll(isThorough: boolean): Promise<void> {
     const now = this.#options.now()
-    if (isThorough || this.#looks % LOOKS_PER_READING === 0) await this.#housekeeping.readNextDue()
+    if (isThorough || this.#looks % LOOKS_PER_READING === 0) {
+      await this.#housekeeping.readNextDue()
+      await this.#types.read()
+      if (isThorough || this.#types.hasParents) await this.#parents.sweep()
+    }
     await this.#housekeeping.doDue(now)
     if (!isThorough) return
-    await this.#housekeeping.removeOld(now)
+    await this.#housekeeping.removeOld(now - KEPT_MS)
+    const age = this.#options.age?.()
+    if (age !== undefined) await this.#housekeeping.removeOld(now - age, CLEARED)
     await this.#jobs.queue.removeOld()
     await this.#housekeeping.trimEvents(this.#forwarder.position)
     await this.#collections.effects.sweep(now)
@@ -153,6 +245,7 @@ export class Alarms implements InternalAlarms {
 }
 
 const KEPT_MS = 365 * 86_400_000
+const CLEARED: readonly Condition[] = [{ field: 'status', op: 'eq', value: 'CLEARED' }]
 const PORTION = 200
 const KEPT_EVENTS = 10_000
 
@@ -195,11 +288,11 @@ class Housekeeping {
     await this.readNextDue()
   }
 
-  /** Deletes year-old alarms, without events. */
-  async removeOld(now: number): Promise<void> {
+  /** Deletes alarms that were raised before a time, without events. */
+  async removeOld(before: number, also: readonly Condition[] = []): Promise<void> {
     for (;;) {
       const old = await this.#collections.alarms.ids({
-        where: [{ field: 'createTime', op: 'lt', value: now - KEPT_MS }],
+        where: [{ field: 'createTime', op: 'lt', value: before }, ...also],
         limit: PORTION,
       })
       await Promise.all(old.map((id) => this.#writer.remove(id).catch(ignoreMissing)))
@@ -208,10 +301,22 @@ class Housekeeping {
   }
 
   async trimEvents(forwarded: number | undefined): Promise<void> {
-    const { first, last } = await this.#collections.events.bounds(PARTITION)
+    const { first, last } = await this.#collections.events.bounds()
     const upTo = Math.min(last - KEPT_EVENTS, forwarded ?? last)
-    if (upTo >= first) await this.#collections.events.trim(PARTITION, upTo)
+    if (upTo >= first) await this.#collections.events.trim(upTo)
   }
+}
+
+const ENGINE = 'system/engine'
+const OPEN: Condition = { field: 'status', op: 'in', values: ['ACTIVE', 'ACKNOWLEDGED'] }
+
+function selectedBy(select: AlarmSelection): readonly Condition[] {
+  const { ids, ...query } = select
+  return Array.isArray(ids) ? [{ field: 'id', op: 'in', values: ids as readonly string[] }] : readCounted(query)
+}
+
+function ignoreFinished(error: unknown): void {
+  if (!(error instanceof AppError) || (error.code !== 'NOT_FOUND' && error.code !== 'FINAL')) throw error
 }
 
 function ignoreMissing(error: unknown): void {

@@ -3,7 +3,9 @@ import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
-import { snoozeEnd } from './change-alarm.ts'
+import { type Hold, holdsAt, shelvedUntil, suppressionBy } from './holds.ts'
+import { lifecycleOf } from './life-cycle.ts'
+import type { ShownHold } from './life-schema.ts'
 import type { Alarm, AuditRecord } from './alarm-schema.ts'
 import { extrasOf } from './new-alarm.ts'
 import { historyLength, newestHistory, revisionOf, fullHistories } from './history.ts'
@@ -41,7 +43,8 @@ export async function showAll(
 
 function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number): Alarm {
   const { id, type, text, source, status, severity, count, assignee, properties } = alarm
-  const snoozeUntil = snoozeEnd(alarm, now)
+  const holds = status === 'CLEARED' ? [] : holdsAt(alarm, now)
+  const snoozeUntil = shelvedUntil(holds)
   return {
     id,
     self: `/alarm/alarms/${id}`,
@@ -53,6 +56,10 @@ function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number)
     text,
     source,
     status,
+    lifecycle: lifecycleOf(alarm),
+    suppression: suppressionBy(holds),
+    ...(alarm.isDiscarded && { discarded: true }),
+    ...(holds.length > 0 && { holds: holds.map(shownHold) }),
     severity,
     count,
     revision: revisionOf(alarm),
@@ -61,6 +68,16 @@ function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number)
     ...(properties && { additionalProperties: properties }),
     ...(snoozeUntil !== undefined && { snoozeUntil: isoOf(snoozeUntil) }),
     ...extrasOf(alarm),
+  }
+}
+
+function shownHold({ suppression, by, since, until, reason }: Hold): ShownHold {
+  return {
+    suppression,
+    by,
+    since: isoOf(since),
+    ...(until !== undefined && { until: isoOf(until) }),
+    ...(reason !== undefined && { reason }),
   }
 }
 

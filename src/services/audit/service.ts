@@ -9,8 +9,8 @@ export interface AuditOptions {
   readonly hostStore: Store
   /** Returns epoch ms */
   readonly now: () => number
-  /** How long entries are kept, in ms */
-  readonly ageMs: number
+  /** Returns how long entries are kept, in ms */
+  readonly age: () => number
 }
 
 const PAGE = 100
@@ -64,10 +64,10 @@ class Audit implements InternalAudit, AuditApi {
   }
 
   async forget(): Promise<void> {
-    const { tenant, now, ageMs } = this.#options
+    const { tenant, now, age } = this.#options
     const where: readonly Condition[] = [
       { field: 'tenant', op: 'eq', value: tenant },
-      { field: 'at', op: 'lt', value: now() - ageMs },
+      { field: 'at', op: 'lt', value: now() - age() },
     ]
     for (const source of this.#sources) {
       for (;;) {

@@ -1,7 +1,7 @@
 /** Composes the data broker of one tenant from its parts, the tenant's store, and neighbouring services. */
 import { EffectLedger, type LookUp } from '#services/shared'
 import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
-import { PARTITION, TenantLog } from '#log'
+import { TenantLog } from '#log'
 import { machineTimers } from '#platform'
 import type { Sample, Store } from '#storage'
 import type {
@@ -199,7 +199,7 @@ class Broker implements HostedBroker {
     await this.kept.sessions.start()
     await this.kept.retained.start()
     await this.#projector.open()
-    this.#streams.passed((await this.#log.log.bounds(PARTITION)).last)
+    this.#streams.passed((await this.#log.log.bounds()).last)
     closing?.addEventListener('abort', () => this.#streams.end(), { once: true })
     const { every = machineTimers.every } = this.#dependencies
     this.#stopSweeps = every(SWEEP_MS, () => {

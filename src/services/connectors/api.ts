@@ -66,10 +66,7 @@ function routesFor(kinds: 'sources' | 'sinks', { one, shown, list, body, pick }:
       scope: 'publish',
       summary: `Stop and remove a ${one}, with its position`,
       answers: { 204: Type.Null() },
-      handler: async ({ api, params, reply }) => {
-        await pick(api).remove(params.name)
-        return reply.code(204).send()
-      },
+      handler: ({ api, params }) => pick(api).remove(params.name),
     }),
     ...(['pause', 'resume'] as const).map((action) =>
       route({
@@ -124,10 +121,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'Forget a rejected record',
     answers: { 204: Type.Null() },
-    handler: async ({ api, params, reply }) => {
-      await api.sources.forget(params.name, params.id)
-      return reply.code(204).send()
-    },
+    handler: ({ api, params }) => api.sources.forget(params.name, params.id),
   }),
   ...routesFor('sinks', {
     one: 'sink',

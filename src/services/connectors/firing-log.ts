@@ -3,7 +3,6 @@
  * a checkpoint of tasks that includes them; a replay from an older checkpoint brings them again.
  */
 import { messageOf, type StartTimer } from '#kernel'
-import { PARTITION } from '#log'
 import type { FiringListener, TaskFiring } from '#services/rules/contract'
 import type { Log, Store } from '#storage'
 
@@ -35,27 +34,22 @@ export class FiringLog {
   }
 
   async open(): Promise<void> {
-    this.#last = Math.max(this.#last, (await this.log.bounds(PARTITION)).last)
+    this.#last = Math.max(this.#last, (await this.log.bounds()).last)
   }
 
   readonly take: FiringListener = (firings) => {
     if (firings.length === 0) return
-    this.log
-      .append(
-        PARTITION,
-        firings.map((firing: TaskFiring) => ({ ...firing })),
-      )
-      .then(
-        (position) => {
-          this.#last = Math.max(this.#last, position)
-          const waiting = [...this.#waiting]
-          this.#waiting.clear()
-          for (const wake of waiting) wake()
-        },
-        (error: unknown) => {
-          this.#report(`firings wait for the store: ${messageOf(error)}`)
-          this.#later(RETRY_MS, () => this.take(firings))
-        },
-      )
+    this.log.append(firings.map((firing: TaskFiring) => ({ ...firing }))).then(
+      (position) => {
+        this.#last = Math.max(this.#last, position)
+        const waiting = [...this.#waiting]
+        this.#waiting.clear()
+        for (const wake of waiting) wake()
+      },
+      (error: unknown) => {
+        this.#report(`firings wait for the store: ${messageOf(error)}`)
+        this.#later(RETRY_MS, () => this.take(firings))
+      },
+    )
   }
 }

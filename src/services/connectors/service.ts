@@ -1,20 +1,9 @@
 /** The connectors of one tenant: their documents in its store, and the running connectors. */
-import {
-  AppError,
-  type Caller,
-  isTooLongForId,
-  KeyedMutex,
-  type Logger,
-  makeIssue,
-  MAX_ID_BYTES,
-  messageOf,
-  refuse,
-  type StartTimer,
-} from '#kernel'
-import { PARTITION, type TenantLog } from '#log'
+import { AppError, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import type { TenantLog } from '#log'
 import type { Collection, Store } from '#storage'
 import type { InternalAlarms } from '#services/alarms/contract'
-import { type Checked, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
+import { type Checked, requireName } from '#services/shared'
 import type { InternalVault } from '#services/vault/contract'
 import { openedConnection, secretsOf } from './connection.ts'
 import { NO_PROGRESS, PROGRESS, RejectedRecords, SINKS, SOURCES, type StoredConnector } from './connector-records.ts'
@@ -103,7 +92,7 @@ export class TenantConnectors implements InternalConnectors {
       configuration: SinkConfiguration,
       runner: (options) => new SinkRunner({ ...options, feed: () => this.#feedOf(options.document) }),
       begin: async ({ select: { items } }) => {
-        const { last } = await this.#followed(items).log.bounds(PARTITION)
+        const { last } = await this.#followed(items).log.bounds()
         return { ...NO_PROGRESS, position: { [items]: last } }
       },
     }
@@ -129,7 +118,7 @@ export class TenantConnectors implements InternalConnectors {
 
   async prepare(): Promise<void> {
     await this.#firings.open()
-    this.#logEnd = (await this.#dependencies.log.log.bounds(PARTITION)).last
+    this.#logEnd = (await this.#dependencies.log.log.bounds()).last
     await this.#listen()
   }
 
@@ -168,7 +157,7 @@ export class TenantConnectors implements InternalConnectors {
   #trim(): void {
     this.#stopTrimming = this.#dependencies.later(TRIM_MS, () => {
       const upTo = this.#floor(['firings'], this.#firings.last())
-      const trimmed = upTo.then((floor) => this.#firings.log.trim(PARTITION, Math.min(floor, this.#firings.last())))
+      const trimmed = upTo.then((floor) => this.#firings.log.trim(Math.min(floor, this.#firings.last())))
       void trimmed.catch(() => undefined).then(() => this.#isRunning && this.#trim())
     })
   }
@@ -202,7 +191,8 @@ export class TenantConnectors implements InternalConnectors {
       })
     return {
       put: async (name, body) => {
-        const document = readName(one, name, kind.configuration.read(body) as D)
+        const document = kind.configuration.read(body) as D
+        requireName(one, name)
         return inTurn(name, async () => {
           const created = (await records.get(name)) === undefined
           if (created && (await records.count()) >= MAX_CONNECTORS) {
@@ -380,20 +370,4 @@ function idOf(one: 'source' | 'sink', name: string): string {
 
 function addressesOf({ connection: { brokers = [], url } }: Document): readonly string[] {
   return url === undefined ? brokers : [...brokers, new URL(url).host]
-}
-
-const MAX_NAME = 200
-
-function readName<D>(one: string, name: string, document: D): D {
-  const isLong = name.length > MAX_NAME || isTooLongForId(name)
-  const message =
-    name === '' || /[\p{Cc}\p{Surrogate}]/u.test(name)
-      ? 'must be a text without controls'
-      : isLong
-        ? `is longer than ${MAX_NAME} characters or ${MAX_ID_BYTES} bytes`
-        : isAddressable(name)
-          ? undefined
-          : NOT_ADDRESSABLE
-  if (message !== undefined) throw refuse(`the ${one}`, [makeIssue('NAME', '/name', message)])
-  return document
 }

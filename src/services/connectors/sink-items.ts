@@ -1,6 +1,6 @@
 /** What sinks send: messages and commands from the log of the tenant, and events from the log of alarms. */
 import { isPlainObject, type JsonObject, type StartTimer } from '#kernel'
-import { messagesOfEntry, PARTITION } from '#log'
+import { messagesOfEntry } from '#log'
 import type { TaskFiring } from '#services/rules/contract'
 import type { Log } from '#storage'
 import type { SinkDocument } from './connector-schema.ts'
@@ -71,7 +71,7 @@ export function logFeed({ log, last, itemsOf, later, onceGrown }: FollowedLog): 
           await pause(signal)
           continue
         }
-        const entries = await log.read(PARTITION, after, PORTION)
+        const entries = await log.read(after, PORTION)
         const [first] = entries
         const end = entries.at(-1)
         if (first === undefined || end === undefined) {

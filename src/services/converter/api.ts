@@ -165,10 +165,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'Discard a rejected payload',
     answers: { 204: Type.Null() },
-    handler: async ({ api, params, reply }) => {
-      await api.rejected.remove(params.name, params.id)
-      return reply.code(204).send()
-    },
+    handler: ({ api, params }) => api.rejected.remove(params.name, params.id),
   }),
 ]
 

@@ -13,7 +13,6 @@ import { TAGS, type TagRecord } from './registry/tags.ts'
 export type IndexChange = { readonly record: string } | { readonly tag: string }
 
 export const CHANGES = 'function_changes'
-export const PARTITION = 0
 const PAGE = 1_000
 /** log entries kept for hosts that read rarely; a host further behind reads everything */
 const KEPT = 10_000
@@ -60,16 +59,16 @@ export class FunctionIndex {
   }
 
   async #look(): Promise<Indexed> {
-    const { first, last } = await this.#log.bounds(PARTITION)
+    const { first, last } = await this.#log.bounds()
     if (this.#content === undefined || this.#position < first - 1 || this.#position > last) return this.#readAll(last)
     const content = this.#content
     while (this.#position < last) {
-      const entries = await this.#log.read(PARTITION, this.#position, PAGE)
+      const entries = await this.#log.read(this.#position, PAGE)
       const changes = entries.map(({ body }) => body as unknown as IndexChange)
       await this.#apply(content, changes)
       this.#position = entries.at(-1)?.position ?? last
     }
-    if (last - first > KEPT * 2) await this.#log.trim(PARTITION, last - KEPT)
+    if (last - first > KEPT * 2) await this.#log.trim(last - KEPT)
     return content
   }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError, KeyedMutex, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
-import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
+import { CHANGES, FunctionIndex, type IndexChange, type Indexed } from './function-index.ts'
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, TYPE_NAMES } from './function-type.ts'
 import type { Assets } from './registry/archive.ts'
@@ -117,7 +117,7 @@ export class FunctionStore {
   }
 
   #announcing(change: IndexChange): Write {
-    return this.store.log(CHANGES).appending(PARTITION, [change])
+    return this.store.log(CHANGES).appending([change])
   }
 
   async #content(sha256: string, path: string): Promise<Uint8Array> {

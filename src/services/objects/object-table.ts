@@ -90,7 +90,6 @@ const PARTS: CollectionSpec<PartRecord> = {
 }
 
 const CHANGE_LOG = 'object_changes'
-export const PARTITION = 0
 
 export interface ObjectTable {
   readonly store: Store

@@ -12,7 +12,7 @@ import {
 } from './contract.ts'
 import type { PutOptions, WriteCondition } from './contract.ts'
 import type { UploadClaim, OrphanedContents } from './orphaned-contents.ts'
-import { entryId, findObject, keyOf, objectsFrom, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
+import { entryId, findObject, keyOf, objectsFrom, puttingFolders, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 
 const MAX_CONTENT_TYPE = 255
@@ -244,7 +244,7 @@ export class ObjectWriter {
 
 function appending({ changes }: ObjectTable, bodies: readonly NewChange[]): Write {
   // records and causes are plain JSON, which the type does not show
-  return changes.appending(PARTITION, bodies as readonly unknown[] as readonly Json[])
+  return changes.appending(bodies as readonly unknown[] as readonly Json[])
 }
 
 function checkExpected(

@@ -4,7 +4,7 @@ import type { Store } from '#storage'
 import { bucketsOf } from './buckets.ts'
 import { CallerObjects } from './caller-objects.ts'
 import type { ContentStore, ObjectChange, ObjectChanges, ObjectsApi } from './contract.ts'
-import { type ObjectTable, openTable, PARTITION } from './object-table.ts'
+import { type ObjectTable, openTable } from './object-table.ts'
 import { ObjectWriter } from './object-writer.ts'
 import { OrphanedContents } from './orphaned-contents.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
@@ -85,14 +85,14 @@ export class Objects {
 function changesOf({ changes }: ObjectTable): ObjectChanges {
   return {
     read: async (after, limit) => {
-      const entries = await changes.read(PARTITION, after, limit)
+      const entries = await changes.read(after, limit)
       // ObjectWriter wrote the body
       return entries.map(({ position, body }) => ({
         ...(body as unknown as Omit<ObjectChange, 'position'>),
         position,
       }))
     },
-    bounds: () => changes.bounds(PARTITION),
-    trim: (upTo) => changes.trim(PARTITION, upTo),
+    bounds: () => changes.bounds(),
+    trim: (upTo) => changes.trim(upTo),
   }
 }

@@ -164,7 +164,6 @@ const resourceRoutes = [
     handler: async (context) => {
       const { resources } = context.api
       await resources.remove(context.params.id, { ...context.query, ...(await condition(context, resources)) })
-      return context.reply.code(204).send()
     },
   }),
   ...(
@@ -273,7 +272,6 @@ const typeRoutes = [
     handler: async (context) => {
       const { types } = context.api
       await types.remove(context.params.id, await condition(context, types))
-      return context.reply.code(204).send()
     },
   }),
   historyRoute('types', TYPES, 'History of writes, newest first'),
@@ -351,10 +349,7 @@ const constraintRoutes = [
     scope: 'author',
     summary: 'Delete an unused resource constraint',
     answers: none,
-    handler: async ({ api, params, reply }) => {
-      await api.constraints.remove(params.id)
-      return reply.code(204).send()
-    },
+    handler: ({ api, params }) => api.constraints.remove(params.id),
   }),
 ]
 

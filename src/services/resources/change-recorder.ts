@@ -67,7 +67,7 @@ export class ChangeRecorder {
     // followers of the log do not need most changes, so only the relevant changes are logged
     const isFollowed = notedChange(body) !== undefined
     return {
-      writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],
+      writes: isFollowed ? [kept, collections.log.appending([body])] : [kept],
       publish: () => {
         this.feed.publish(TOPIC, event)
         if (isFollowed) this.#notify()

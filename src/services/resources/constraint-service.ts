@@ -17,14 +17,14 @@ import { listDocuments } from './list/list-documents.ts'
 import { pagingOf, readConstraintListing } from './list/read-listing.ts'
 import { constraintInUse, constraintNotFound, problem } from './refusals.ts'
 import { checkSize } from './resource-schema.ts'
-import { TYPES_LANE } from './resource-writer.ts'
-import type { TenantResources } from './tenant-resources.ts'
+import { ALL_CONSTRAINTS, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
 export function constraintApi(newId: () => string, tenantResources: TenantResources): ConstraintApi {
-  const { lanes, typeLock, collections } = tenantResources
+  const { constraintLock, typeLock, collections } = tenantResources
   const { constraints, types, resources } = collections
-  const alone = <T>(work: () => Promise<T>): Promise<T> => lanes.run(TYPES_LANE, () => retryOnConflict(work))
+  const alone = <T>(work: () => Promise<T>): Promise<T> =>
+    constraintLock.exclusive(ALL_CONSTRAINTS, () => retryOnConflict(work))
   const stored = async (id: string) => {
     const found = await constraints.get(id)
     if (found === undefined) throw constraintNotFound(id)

@@ -133,7 +133,7 @@ export class ResourceWriter {
       ...(message !== undefined && { message }),
       ...(cascaded && { cascaded }),
     })
-    const expect = stored?.version ?? 'absent'
+    const expect = stored ?? 'absent'
     const write =
       record === undefined
         ? collections.resources.deleting(id, expect)
@@ -150,9 +150,6 @@ export class ResourceWriter {
     return version ?? 0
   }
 }
-
-/** Serializes changes of types and constraints, so that a constraint is not deleted while it is being applied. */
-export const TYPES_LANE = '$types'
 
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {
   return version - (value.beats ?? 0)

@@ -18,6 +18,9 @@ interface View {
   readonly shown: ResourceEntity
 }
 
+/** Key of `constraintLock` */
+export const ALL_CONSTRAINTS = 'constraints'
+
 export class TenantResources {
   readonly collections: ResourceCollections
   /** cached with their versions, so that writers need not read them first */
@@ -25,10 +28,12 @@ export class TenantResources {
   readonly types: ReadThrough<TypeRecord>
   readonly constraints: ReadThrough<ConstraintRecord>
   readonly lastSeen: LastSeen
-  /** serializes writes per resource, and writes of types and constraints (`TYPES_LANE`) */
+  /** serializes writes per resource */
   readonly lanes = new KeyedMutex()
   /** per type: held exclusively while the type changes, so that resources are not checked against a stale version */
   readonly typeLock = new KeyedSharedLock()
+  /** one key, held exclusively while a constraint changes, so that it is not deleted while a type applies it */
+  readonly constraintLock = new KeyedSharedLock()
   readonly known = new Set<string>()
   readonly #views = new WeakMap<ResourceRecord, View>()
 

@@ -18,8 +18,8 @@ import { checkSize, TypeAttributes } from './resource-schema.ts'
 import type { Attributes } from './attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike, rightsOfCode } from './resource-record.ts'
-import { checkId, patched, TYPES_LANE, versionOf, withId } from './resource-writer.ts'
-import type { TenantResources } from './tenant-resources.ts'
+import { checkId, patched, versionOf, withId } from './resource-writer.ts'
+import { ALL_CONSTRAINTS, type TenantResources } from './tenant-resources.ts'
 import { typeEntity, type TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
@@ -143,8 +143,8 @@ export class Types implements TypeApi {
 
   /** Resources of the type are not written while they are counted and checked. */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const { lanes, typeLock } = this.#tenantResources
-    return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
+    const { constraintLock, typeLock } = this.#tenantResources
+    return constraintLock.shared(ALL_CONSTRAINTS, () => retryOnConflict(() => typeLock.exclusive(id, work)))
   }
 
   async #written(id: string, options: WriteOptions | undefined, step: Step): Promise<Versioned<ResourceEntity>> {

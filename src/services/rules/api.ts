@@ -219,10 +219,8 @@ const TASK_ROUTES = [
     query: forceStop,
     isConditional: true,
     answers: { 204: Type.Null() },
-    handler: async ({ api, params: { id }, query, request, reply }) => {
-      await api.tasks.remove(id, { ...query, ...(await conditionOf(api, id, request)) })
-      return reply.code(204).send()
-    },
+    handler: async ({ api, params: { id }, query, request }) =>
+      api.tasks.remove(id, { ...query, ...(await conditionOf(api, id, request)) }),
   }),
   commandRoute('start', 'Start a task'),
   commandRoute('stop', 'Stop a task'),

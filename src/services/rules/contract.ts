@@ -105,6 +105,8 @@ export interface InternalRules extends RulesService {
 export interface RulesGauges {
   readonly openBatches: number
   readonly eventStreams: number
+  /** since the start of the process */
+  readonly failedRehearsals: number
 }
 
 export interface RulesApi {

@@ -120,7 +120,11 @@ class Rules implements InternalRules {
   }
 
   gauges(): ReturnType<InternalRules['gauges']> {
-    return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
+    return {
+      openBatches: this.#jobs.open,
+      eventStreams: this.#history.readers,
+      failedRehearsals: this.#rehearsals.failed,
+    }
   }
 
   rebind(resource: string): Promise<number> {

@@ -8,6 +8,7 @@ export {
   type QueryValue,
   typed,
 } from './http/client/http.ts'
+export { documentsClient } from './http/client/documents-client.ts'
 export { jsonLines, serverEvents, textEvents } from './http/client/streams.ts'
 export { tarOf } from './http/client/tar.ts'
 export { listOfHeader } from './http/header-list.ts'

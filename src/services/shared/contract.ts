@@ -7,6 +7,7 @@ export {
   duration,
   id,
   instant,
+  instantWith,
   nullable,
   oneOrMore,
   open,
@@ -23,3 +24,5 @@ export type { EffectOfTask } from './effect-order.ts'
 export { seriesName } from './api/series-name.ts'
 export { MAX_TIME } from './series/times.ts'
 export { CONNECTION_HEADERS } from './http/connection-headers.ts'
+export { DOCUMENT_HEAD, type DocumentHead } from './documents/document-head.ts'
+export type { DocumentsApi } from './documents/named-documents.ts'

@@ -2,6 +2,8 @@
 export type { Checked } from './api/check.ts'
 export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
 export { addRoutes, callerOf, type Route, routesOf } from './api/route.ts'
+export { documentRoutes } from './documents/document-routes.ts'
+export { headOf, NamedDocuments, type NamedRecord, requireName } from './documents/named-documents.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { answerPreflight } from './http/answer-preflight.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'

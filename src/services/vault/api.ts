@@ -34,10 +34,7 @@ const ROUTES = [
     scope: 'admin',
     summary: 'Remove a secret',
     answers: { 204: Type.Null() },
-    handler: async ({ api, params, reply }) => {
-      await api.remove(params.name)
-      return reply.code(204).send()
-    },
+    handler: ({ api, params }) => api.remove(params.name),
   }),
 ]
 

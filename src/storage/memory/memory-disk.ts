@@ -73,36 +73,31 @@ export class MemoryDisk {
   }
 }
 
-interface Partition {
+interface KeptLog {
   first: number
   readonly texts: string[]
 }
 
-/** Keeps the logs of one tenant: for each name and partition a list of texts, and the position of the first text. */
+/** Keeps the logs of one tenant: for each name a list of texts, and the position of the first text. */
 export class MemoryLogs {
-  readonly #logs = new Map<string, Map<number, Partition>>()
+  readonly #logs = new Map<string, KeptLog>()
 
-  last(log: string, partition: number): number {
-    const kept = this.#logs.get(log)?.get(partition)
+  last(log: string): number {
+    const kept = this.#logs.get(log)
     return kept === undefined ? 0 : kept.first + kept.texts.length - 1
   }
 
-  append(log: string, partition: number, texts: readonly string[]): void {
-    let partitions = this.#logs.get(log)
-    if (partitions === undefined) {
-      partitions = new Map()
-      this.#logs.set(log, partitions)
-    }
-    let kept = partitions.get(partition)
+  append(log: string, texts: readonly string[]): void {
+    let kept = this.#logs.get(log)
     if (kept === undefined) {
       kept = { first: 1, texts: [] }
-      partitions.set(partition, kept)
+      this.#logs.set(log, kept)
     }
     for (const text of texts) kept.texts.push(text)
   }
 
-  read(log: string, partition: number, after: number, limit: number): readonly LogEntry[] {
-    const kept = this.#logs.get(log)?.get(partition)
+  read(log: string, after: number, limit: number): readonly LogEntry[] {
+    const kept = this.#logs.get(log)
     if (kept === undefined) return []
     const start = Math.max(0, after + 1 - kept.first)
     return kept.texts
@@ -110,17 +105,13 @@ export class MemoryLogs {
       .map((text, i) => ({ position: kept.first + start + i, body: JSON.parse(text) as Json }))
   }
 
-  bounds(log: string, partition: number): { readonly first: number; readonly last: number } {
-    const first = this.#logs.get(log)?.get(partition)?.first ?? 1
-    return { first, last: this.last(log, partition) }
+  bounds(log: string): { readonly first: number; readonly last: number } {
+    const first = this.#logs.get(log)?.first ?? 1
+    return { first, last: this.last(log) }
   }
 
-  partitions(log: string): readonly number[] {
-    return [...(this.#logs.get(log)?.keys() ?? [])].sort((a, b) => a - b)
-  }
-
-  trim(log: string, partition: number, upTo: number): void {
-    const kept = this.#logs.get(log)?.get(partition)
+  trim(log: string, upTo: number): void {
+    const kept = this.#logs.get(log)
     if (kept === undefined || upTo < kept.first) return
     const gone = Math.min(upTo + 1 - kept.first, kept.texts.length)
     kept.texts.splice(0, gone)

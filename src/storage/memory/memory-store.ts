@@ -57,12 +57,13 @@ export class MemoryStore implements Store {
         this.#data.touched = true
         host.committed(performance.now() - start)
       },
-      applied: async (log, partition) => series.applied(log, partition),
+      applied: async (log) => series.applied(log),
       range: async (query, now) => series.range(query, now),
       columns: async (query, now) => columnsOf(series.range(query, now)),
       buckets: async (query, now) => series.buckets(query, now),
       latest: async (resource, metric, now) => series.latest(resource, metric, now),
       messages: async (query, now) => series.messages(query, now),
+      names: async (query) => series.names(query),
       remove: async (what) => series.remove(what),
       expire: async (now) => series.expire(now),
     })
@@ -98,10 +99,9 @@ export class MemoryStore implements Store {
   log(name: string): Log {
     const { logs } = this.#data
     return checkedLog(name, this.#access, {
-      read: async (partition, after, limit) => logs.read(name, partition, after, limit),
-      bounds: async (partition) => logs.bounds(name, partition),
-      partitions: async () => logs.partitions(name),
-      trim: async (partition, upTo) => logs.trim(name, partition, upTo),
+      read: async (after, limit) => logs.read(name, after, limit),
+      bounds: async () => logs.bounds(name),
+      trim: async (upTo) => logs.trim(name, upTo),
     })
   }
 
@@ -142,9 +142,8 @@ function commitInMemory(
   const conflicts: Conflict[] = []
   const results = writes.map((write, index) => {
     if (write.kind === 'append') {
-      const key = `${write.log} ${write.partition}`
-      const last = (lasts.get(key) ?? logs.last(write.log, write.partition)) + write.texts.length
-      lasts.set(key, last)
+      const last = (lasts.get(write.log) ?? logs.last(write.log)) + write.texts.length
+      lasts.set(write.log, last)
       return last
     }
     const draft = draftOf(drafts, tableOf(write.known), write.id)
@@ -165,7 +164,7 @@ function commitInMemory(
   })
   if (conflicts.length > 0) throw conflictError(conflicts)
   for (const [index, write] of writes.entries()) {
-    if (write.kind === 'append') logs.append(write.log, write.partition, write.texts)
+    if (write.kind === 'append') logs.append(write.log, write.texts)
     else if (write.kind === 'delete') tableOf(write.known).delete(write.id)
     else if (write.kind === 'put') tableOf(write.known).put(write.id, results[index] ?? 0, write.text, write.fields)
   }

@@ -1,8 +1,15 @@
 /** Keeps the samples, messages and applied log positions of one tenant. Its input is already checked. */
 import { parseWritten } from '#kernel'
-import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
+import type {
+  CheckedMessages,
+  CheckedNames,
+  CheckedRange,
+  CheckedRemoval,
+  PreparedBatch,
+  PreparedMessage,
+} from '../check-series.ts'
 import { compareText } from '../order.ts'
-import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'
+import type { Bucket, BucketQuery, Sample, SeriesName, StoredMessage } from '../series.ts'
 
 export class SeriesData {
   /** by resource and then by metric, each list in order of time */
@@ -13,16 +20,15 @@ export class SeriesData {
 
   append({ samples, messages, applies }: PreparedBatch): void {
     if (applies !== undefined) {
-      const key = `${applies.log} ${applies.partition}`
-      if (applies.rewinds !== true && applies.position <= (this.#applied.get(key) ?? 0)) return
-      this.#applied.set(key, applies.position)
+      if (applies.rewinds !== true && applies.position <= this.applied(applies.log)) return
+      this.#applied.set(applies.log, applies.position)
     }
     for (const sample of samples) addSample(listAt(this.#samples, sample.resource, sample.metric), sample)
     for (const message of messages) addMessage(listAt(this.#messages, message.resource, message.stream), message)
   }
 
-  applied(log: string, partition: number): number {
-    return this.#applied.get(`${log} ${partition}`) ?? 0
+  applied(log: string): number {
+    return this.#applied.get(log) ?? 0
   }
 
   range(query: CheckedRange, now: number): readonly Sample[] {
@@ -63,6 +69,15 @@ export class SeriesData {
     }))
   }
 
+  names({ of, resource, name, limit }: CheckedNames): readonly SeriesName[] {
+    const lists: ReadonlyMap<string, ReadonlyMap<string, unknown>> = of === 'samples' ? this.#samples : this.#messages
+    const all = [...lists].flatMap(([owner, inner]) => [...inner.keys()].map((one) => ({ resource: owner, name: one })))
+    return all
+      .filter((one) => compareNames(one, { resource, name }) > 0)
+      .sort(compareNames)
+      .slice(0, limit)
+  }
+
   remove({ resource, metrics, stream, keep: most, samples, messages, ...span }: CheckedRemoval): void {
     if (samples) {
       const meant = metrics && new Set(metrics)
@@ -92,6 +107,10 @@ export class SeriesData {
     for (const resource of this.#messages.keys()) keep(this.#messages, resource, stays)
     return gone
   }
+}
+
+function compareNames(a: SeriesName, b: SeriesName): number {
+  return compareText(a.resource, b.resource) || compareText(a.name, b.name)
 }
 
 function addSample(samples: Sample[], sample: Sample): void {

@@ -12,7 +12,7 @@ export interface PreparedUnit {
 export interface Before {
   /** Undefined when it never existed. */
   document(collection: string, tenant: string, id: string): Kept | undefined
-  last(tenant: string, log: string, partition: number): number | undefined
+  last(tenant: string, log: string): number | undefined
 }
 
 export interface Kept {
@@ -25,7 +25,7 @@ export interface Plan {
   /** by index of the unit: its results or its error */
   readonly outcomes: readonly (readonly number[] | AppError)[]
   readonly documents: readonly PlannedDocument[]
-  readonly partitions: readonly PlannedPartition[]
+  readonly logs: readonly PlannedLog[]
 }
 
 export interface PlannedDocument extends Kept {
@@ -38,10 +38,9 @@ export interface PlannedDocument extends Kept {
   readonly fields: readonly FieldValue[]
 }
 
-export interface PlannedPartition {
+export interface PlannedLog {
   readonly tenant: string
   readonly log: string
-  readonly partition: number
   readonly known: boolean
   /** position of the first entry in `bodies` */
   readonly first: number
@@ -53,7 +52,7 @@ interface DocumentSlot {
   kept: Kept
   planned: PlannedDocument | undefined
 }
-type PartitionSlot = PlannedPartition & { readonly bodies: string[] }
+type LogSlot = PlannedLog & { readonly bodies: string[] }
 type Append = Extract<PreparedWrite, { readonly kind: 'append' }>
 type Change = Extract<PreparedWrite, { readonly kind: 'put' | 'delete' }>
 
@@ -68,7 +67,7 @@ export function planBatch(units: readonly PreparedUnit[], before: Before): Plan 
 class Draft {
   readonly #before: Before
   readonly #documents = new Map<string, DocumentSlot>()
-  readonly #partitions = new Map<string, PartitionSlot>()
+  readonly #logs = new Map<string, LogSlot>()
   /** steps that undo the current unit, in the order in which they were added */
   #undo: (() => void)[] = []
 
@@ -97,7 +96,7 @@ class Draft {
 
   result(): Omit<Plan, 'outcomes'> {
     const documents = [...this.#documents.values()].flatMap(({ planned }) => planned ?? [])
-    return { documents, partitions: [...this.#partitions.values()].filter(({ bodies }) => bodies.length > 0) }
+    return { documents, logs: [...this.#logs.values()].filter(({ bodies }) => bodies.length > 0) }
   }
 
   /** Returns the new version after a put; for a delete, whether the document existed. */
@@ -119,8 +118,8 @@ class Draft {
     return slot.kept.version
   }
 
-  #append(tenant: string, { log, partition, texts }: Append): number {
-    const slot = this.#partition(tenant, log, partition)
+  #append(tenant: string, { log, texts }: Append): number {
+    const slot = this.#log(tenant, log)
     const { length } = slot.bodies
     this.#undo.push(() => {
       slot.bodies.length = length
@@ -140,13 +139,13 @@ class Draft {
     return slot
   }
 
-  #partition(tenant: string, log: string, partition: number): PartitionSlot {
-    const key = `${tenant}/${log}/${partition}`
-    let slot = this.#partitions.get(key)
+  #log(tenant: string, log: string): LogSlot {
+    const key = `${tenant}/${log}`
+    let slot = this.#logs.get(key)
     if (slot === undefined) {
-      const last = this.#before.last(tenant, log, partition)
-      slot = { tenant, log, partition, known: last !== undefined, first: (last ?? 0) + 1, bodies: [] }
-      this.#partitions.set(key, slot)
+      const last = this.#before.last(tenant, log)
+      slot = { tenant, log, known: last !== undefined, first: (last ?? 0) + 1, bodies: [] }
+      this.#logs.set(key, slot)
     }
     return slot
   }

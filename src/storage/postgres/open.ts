@@ -120,12 +120,13 @@ class PostgresStore implements Store {
     const { seriesReader, seriesWriter, seriesExpiry } = opened
     this.series = checkedSeries(this.#access, opened.clock, {
       append: (batch) => seriesWriter.write({ kind: 'append', tenant, ...batch }),
-      applied: (log, partition) => seriesReader.applied(tenant, log, partition),
+      applied: (log) => seriesReader.applied(tenant, log),
       range: (query, now) => seriesReader.range(tenant, query, now),
       columns: async (query, now) => columnsOf(await seriesReader.range(tenant, query, now)),
       buckets: (query, now) => seriesReader.buckets(tenant, query, now),
       latest: (resource, metric, now) => seriesReader.latest(tenant, resource, metric, now),
       messages: (query, now) => seriesReader.messages(tenant, query, now),
+      names: (query) => seriesReader.names(tenant, query),
       remove: (what) => seriesWriter.write({ kind: 'remove', tenant, ...what }),
       expire: (now) => seriesExpiry.expire(tenant, now),
     })
@@ -150,10 +151,9 @@ class PostgresStore implements Store {
     const { logs } = this.#opened
     const tenant = this.#tenant
     return checkedLog(name, this.#access, {
-      read: (partition, after, limit) => logs.read(tenant, name, partition, after, limit),
-      bounds: (partition) => logs.bounds(tenant, name, partition),
-      partitions: () => logs.partitions(tenant, name),
-      trim: (partition, upTo) => logs.trim(tenant, name, partition, upTo),
+      read: (after, limit) => logs.read(tenant, name, after, limit),
+      bounds: () => logs.bounds(tenant, name),
+      trim: (upTo) => logs.trim(tenant, name, upTo),
     })
   }
 
@@ -179,7 +179,7 @@ class PostgresStore implements Store {
 const OLDEST_SERVER = 150_000
 
 /** Increase this with every change of tables or of log entries (`src/log`): schemas of another format are rejected. */
-const FORMAT = 2
+const FORMAT = 3
 
 /** `$schema` is replaced by the schema's name. */
 const TABLES: readonly string[] = [
@@ -187,14 +187,13 @@ const TABLES: readonly string[] = [
   // The last commit of each connection, so that its outcome can be read after the connection is lost
   'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
   'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
-  `create table $schema.log_partitions (
-       tenant text collate "C", log text collate "C", partition bigint,
-       first bigint not null, last bigint not null,
-       primary key (tenant, log, partition)
+  `create table $schema.logs (
+       tenant text collate "C", log text collate "C", first bigint not null, last bigint not null,
+       primary key (tenant, log)
      ) with (fillfactor = 50)`,
   `create table $schema.log_entries (
-       tenant text collate "C", log text collate "C", partition bigint, position bigint, body text not null,
-       primary key (tenant, log, partition, position)
+       tenant text collate "C", log text collate "C", position bigint, body text not null,
+       primary key (tenant, log, position)
      )`,
   `create table $schema.series (
        series bigint generated always as identity unique,
@@ -216,8 +215,8 @@ const TABLES: readonly string[] = [
   'create unique index on $schema.messages (tenant, resource, stream, time, digest)',
   'create index on $schema.messages (expires) where expires is not null',
   `create table $schema.series_applied (
-       tenant text collate "C", log text collate "C", partition bigint, position bigint not null,
-       primary key (tenant, log, partition)
+       tenant text collate "C", log text collate "C", position bigint not null,
+       primary key (tenant, log)
      )`,
 ]
 

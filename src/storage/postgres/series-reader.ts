@@ -1,7 +1,7 @@
 /** Reads samples and messages from PostgreSQL, without the ones that expire by `now` (epoch ms). */
 import { type Json, parseWritten } from '#kernel'
-import type { CheckedMessages, CheckedRange } from '../check-series.ts'
-import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
+import type { CheckedMessages, CheckedNames, CheckedRange } from '../check-series.ts'
+import type { Bucket, BucketQuery, Sample, SampleValue, SeriesName, StoredMessage } from '../series.ts'
 import type { Database } from './database.ts'
 import { isArithmeticFailure } from './database-errors.ts'
 
@@ -46,10 +46,10 @@ export class SeriesReader {
     this.#database = database
   }
 
-  async applied(tenant: string, log: string, partition: number): Promise<number> {
+  async applied(tenant: string, log: string): Promise<number> {
     const [row] = await this.#database.read<{ position: number }>({
-      text: `select position from ${this.#database.schema}.series_applied where tenant = $1 and log = $2 and partition = $3`,
-      values: [tenant, log, partition],
+      text: `select position from ${this.#database.schema}.series_applied where tenant = $1 and log = $2`,
+      values: [tenant, log],
     })
     return row?.position ?? 0
   }
@@ -117,6 +117,23 @@ export class SeriesReader {
       body: parseWritten(body) as { readonly [key: string]: Json },
       ...(expires !== null && { expires }),
     }))
+  }
+
+  /** Skips from one stream to the next by the index, since a stream may have many messages. */
+  async names(tenant: string, { of, resource, name, limit }: CheckedNames): Promise<readonly SeriesName[]> {
+    const { schema } = this.#database
+    const next = (after: string): string =>
+      `(select resource, stream from ${schema}.messages where tenant = $1 and ${after} order by resource, stream limit 1)`
+    const text =
+      of === 'samples'
+        ? `select resource, metric as name from ${schema}.series where tenant = $1 and (resource, metric) > ($2, $3)
+           order by resource, metric limit $4`
+        : `with recursive names as (
+             ${next('(resource, stream) > ($2, $3)')}
+             union all
+             select n.resource, n.stream from names as l, lateral ${next('(resource, stream) > (l.resource, l.stream)')} as n)
+           select resource, stream as name from names limit $4`
+    return await this.#database.read<SeriesName>({ text, values: [tenant, resource, name, limit] })
   }
 
   /** First and last values are looked up by their times, which is cheaper than sorting all samples. */

@@ -96,35 +96,25 @@ export class SeriesWriter {
     const wanted = new Map<string, ProgressRow & { known: boolean; moved: boolean }>()
     for (const change of changes) {
       if (change.kind !== 'append' || change.applies === undefined) continue
-      const { log, partition } = change.applies
-      wanted.set(`${change.tenant}/${log}/${partition}`, {
-        tenant: change.tenant,
-        log,
-        partition,
-        position: 0,
-        known: false,
-        moved: false,
-      })
+      const { tenant, applies } = change
+      wanted.set(`${tenant}/${applies.log}`, { tenant, log: applies.log, position: 0, known: false, moved: false })
     }
     const list = [...wanted.values()]
-    const keys = [list.map(({ tenant }) => tenant), list.map(({ log }) => log), list.map(({ partition }) => partition)]
+    const keys = [list.map(({ tenant }) => tenant), list.map(({ log }) => log)]
     if (list.length > 0) {
       const { rows } = await look<ProgressRow>({
-        text: `select a.tenant, a.log, a.partition, a.position
-               from unnest($1::text[], $2::text[], $3::bigint[]) as k(tenant, log, partition)
-               join ${schema}.series_applied as a on (a.tenant, a.log, a.partition) = (k.tenant, k.log, k.partition)
-               order by a.tenant, a.log, a.partition for update of a`,
+        text: `select a.tenant, a.log, a.position from unnest($1::text[], $2::text[]) as k(tenant, log)
+               join ${schema}.series_applied as a on (a.tenant, a.log) = (k.tenant, k.log)
+               order by a.tenant, a.log for update of a`,
         values: keys,
       })
-      for (const row of rows) {
-        wanted.set(`${row.tenant}/${row.log}/${row.partition}`, { ...row, known: true, moved: false })
-      }
+      for (const row of rows) wanted.set(`${row.tenant}/${row.log}`, { ...row, known: true, moved: false })
     }
     return {
       /** Returns false when the position was already applied. */
       advance({ tenant, applies }: Append): boolean {
         if (applies === undefined) return true
-        const row = wanted.get(`${tenant}/${applies.log}/${applies.partition}`)
+        const row = wanted.get(`${tenant}/${applies.log}`)
         if (row === undefined || (applies.rewinds !== true && applies.position <= row.position)) return false
         row.position = applies.position
         row.moved = true
@@ -134,16 +124,14 @@ export class SeriesWriter {
         return [true, false].flatMap((known) => {
           const rows = [...wanted.values()].filter((row) => row.moved && row.known === known)
           if (rows.length === 0) return []
-          const keys =
-            'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, position)'
+          const keys = 'unnest($1::text[], $2::text[], $3::bigint[]) as k(tenant, log, position)'
           const text = known
             ? `update ${schema}.series_applied as a set position = k.position from ${keys}
-               where (a.tenant, a.log, a.partition) = (k.tenant, k.log, k.partition)`
-            : `insert into ${schema}.series_applied select * from ${keys} order by tenant, log, partition`
+               where (a.tenant, a.log) = (k.tenant, k.log)`
+            : `insert into ${schema}.series_applied select * from ${keys} order by tenant, log`
           const values = [
             rows.map(({ tenant }) => tenant),
             rows.map(({ log }) => log),
-            rows.map(({ partition }) => partition),
             rows.map(({ position }) => position),
           ]
           return [{ text, values }]
@@ -244,6 +232,5 @@ function sizeOf(change: SeriesChange): number {
 interface ProgressRow {
   readonly tenant: string
   readonly log: string
-  readonly partition: number
   position: number
 }

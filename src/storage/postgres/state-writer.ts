@@ -4,7 +4,7 @@
  */
 import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
-import { type Before, type Kept, type Plan, planBatch, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
+import { type Before, type Kept, type Plan, planBatch, type PlannedLog, type PreparedUnit } from './batch-plan.ts'
 import { isLostTable, isRefusal } from './database-errors.ts'
 import type { Database, Statement } from './database.ts'
 import { Gathering, halves } from './gathering.ts'
@@ -12,7 +12,7 @@ import { type Finish, Lane, type Look } from './lane.ts'
 import { checkStatementSize, MEBI } from './statement-size.ts'
 import type { Table } from './table.ts'
 import type { Tables } from './documents.ts'
-import { type DocumentKey, type PartitionKey, partitionValues, type TouchedRow, TouchedRows } from './touched-rows.ts'
+import { type DocumentKey, type LogKey, logValues, type TouchedRow, TouchedRows } from './touched-rows.ts'
 
 /** Most units, and characters of JSON, in one transaction. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
@@ -110,32 +110,32 @@ export class StateWriter {
   }
 
   async #before(units: readonly Pending[], look: Look): Promise<Before> {
-    const { documents, partitions } = this.#touched(units)
+    const { documents, logs } = this.#touched(units)
     const kept = new Map<string, Kept>()
     const lasts = new Map<string, number>()
     const tables = [...documents.keys()]
-    const { rows } = await look<TouchedRow>(this.#touchedRows.holding(documents, partitions))
-    for (const { place, tenant, id, number, alive, partition } of rows) {
+    const { rows } = await look<TouchedRow>(this.#touchedRows.holding(documents, logs))
+    for (const { place, tenant, id, number, alive } of rows) {
       const table = tables[place]
-      if (table === undefined) lasts.set(partitionKey(tenant, id, partition), number)
+      if (table === undefined) lasts.set(logKey(tenant, id), number)
       else kept.set(documentKey(table.spec.name, tenant, id), { version: number, alive })
     }
     return {
       document: (collection, tenant, id) => kept.get(documentKey(collection, tenant, id)),
-      last: (tenant, log, partition) => lasts.get(partitionKey(tenant, log, partition)),
+      last: (tenant, log) => lasts.get(logKey(tenant, log)),
     }
   }
 
-  /** Returns the distinct documents and partitions, with tables in the same order on all hosts. */
+  /** Returns the distinct documents and logs, with tables in the same order on all hosts. */
   #touched(units: readonly PreparedUnit[]) {
     const documents = new Map<Table, Map<string, DocumentKey>>()
     for (const table of this.#tablesOf(units)) documents.set(table, new Map())
-    const partitions = new Map<string, PartitionKey>()
+    const logs = new Map<string, LogKey>()
     for (const { tenant, writes } of units) {
       for (const write of writes) {
         if (write.kind === 'append') {
-          const { log, partition } = write
-          partitions.set(partitionKey(tenant, log, partition), { tenant, log, partition })
+          const { log } = write
+          logs.set(logKey(tenant, log), { tenant, log })
         } else {
           const { known, id } = write
           documents.get(this.#tables.of(known))?.set(documentKey(known.name, tenant, id), { tenant, id })
@@ -143,7 +143,7 @@ export class StateWriter {
       }
     }
     const keys = [...documents].map(([table, some]) => [table, [...some.values()]] as const)
-    return { documents: new Map(keys), partitions: [...partitions.values()] }
+    return { documents: new Map(keys), logs: [...logs.values()] }
   }
 
   #tablesOf(units: readonly PreparedUnit[]): readonly Table[] {
@@ -166,43 +166,43 @@ export class StateWriter {
       })
   }
 
-  #logChanges({ partitions }: Plan): readonly Statement[] {
-    if (partitions.length === 0) return []
+  #logChanges({ logs }: Plan): readonly Statement[] {
+    if (logs.length === 0) return []
     const { schema } = this.#database
-    const keys = 'unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as k(tenant, log, partition, last)'
-    const lasts = (some: readonly PlannedPartition[]) => some.map(({ first, bodies }) => first + bodies.length - 1)
-    const [fresh, known] = [partitions.filter((one) => !one.known), partitions.filter((one) => one.known)]
+    const keys = 'unnest($1::text[], $2::text[], $3::bigint[]) as k(tenant, log, last)'
+    const lasts = (some: readonly PlannedLog[]) => some.map(({ first, bodies }) => first + bodies.length - 1)
+    const [fresh, known] = [logs.filter((one) => !one.known), logs.filter((one) => one.known)]
     const insert = {
-      name: 'insert partitions',
-      text: `insert into ${schema}.log_partitions (tenant, log, partition, first, last)
-             select tenant, log, partition, 1, last from ${keys} order by tenant, log, partition`,
-      values: [...partitionValues(fresh), lasts(fresh)],
+      name: 'insert logs',
+      text: `insert into ${schema}.logs (tenant, log, first, last)
+             select tenant, log, 1, last from ${keys} order by tenant, log`,
+      values: [...logValues(fresh), lasts(fresh)],
     }
     const update = {
-      name: 'update partitions',
-      text: `update ${schema}.log_partitions as p set last = k.last from ${keys}
-             where (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)`,
-      values: [...partitionValues(known), lasts(known)],
+      name: 'update logs',
+      text: `update ${schema}.logs as l set last = k.last from ${keys}
+             where (l.tenant, l.log) = (k.tenant, k.log)`,
+      values: [...logValues(known), lasts(known)],
     }
-    const entries = partitions.flatMap(({ tenant, log, partition, first, bodies }) =>
-      bodies.map((body, index) => ({ tenant, log, partition, position: first + index, body })),
+    const entries = logs.flatMap(({ tenant, log, first, bodies }) =>
+      bodies.map((body, index) => ({ tenant, log, position: first + index, body })),
     )
     const append = {
       name: 'append',
-      text: `insert into ${schema}.log_entries (tenant, log, partition, position, body)
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])`,
-      values: [...partitionValues(entries), entries.map(({ position }) => position), entries.map(({ body }) => body)],
+      text: `insert into ${schema}.log_entries (tenant, log, position, body)
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[])`,
+      values: [...logValues(entries), entries.map(({ position }) => position), entries.map(({ body }) => body)],
     }
     return [...(fresh.length > 0 ? [insert] : []), ...(known.length > 0 ? [update] : []), append]
   }
 }
 
-function tenantsOf({ documents, partitions }: Plan): readonly string[] {
-  return [...new Set([...documents, ...partitions].map(({ tenant }) => tenant))]
+function tenantsOf({ documents, logs }: Plan): readonly string[] {
+  return [...new Set([...documents, ...logs].map(({ tenant }) => tenant))]
 }
 
 const documentKey = (collection: string, tenant: string, id: string): string => `${collection}/${tenant}/${id}`
-const partitionKey = (tenant: string, log: string, partition: number): string => `${tenant}/${log}/${partition}`
+const logKey = (tenant: string, log: string): string => `${tenant}/${log}`
 
 function sizeOf({ writes }: PreparedUnit): number {
   let size = 0

@@ -77,16 +77,13 @@ type Position = CopiedDatabases['positions'][number]
 function pinBoth(state: DatabaseSync, series: DatabaseSync): readonly Position[] {
   for (let attempt = 1; ; attempt++) {
     series.exec('BEGIN')
-    const applied = rowsOf<[string, number]>(
-      series,
-      `SELECT tenant || ' ' || log || ' ' || partition, position FROM applied`,
-    )
+    const applied = rowsOf<[string, number]>(series, `SELECT tenant || ' ' || log, position FROM applied`)
     state.exec('BEGIN')
     const logs = rowsOf<[string, number, string, string, number]>(
       state,
-      `SELECT tenant || ' ' || log || ' ' || partition, first, tenant, log,
-         max(last, coalesce((SELECT max(e.last) FROM entries e WHERE e.partition = p.key), 0))
-       FROM partitions p ORDER BY tenant, log, partition`,
+      `SELECT tenant || ' ' || log, first, tenant, log,
+         max(last, coalesce((SELECT max(e.last) FROM entries e WHERE e.log = l.key), 0))
+       FROM logs l ORDER BY tenant, log`,
     )
     const firstOf = new Map(logs.map(([key, first]) => [key, first]))
     const isGapless = applied.every(([key, position]) => position >= (firstOf.get(key) ?? 1) - 1)

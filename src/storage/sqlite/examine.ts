@@ -34,7 +34,7 @@ const SERIES_TABLES: readonly ScannedTable[] = [
   plain('tenants', 'name'),
   plain('series', 'key'),
   plain('streams', 'key'),
-  plain('applied', 'tenant', 'log', 'partition'),
+  plain('applied', 'tenant', 'log'),
   summed('arrivals', [], ['samples', 'words']),
   summed('chunks', ['series', 'small', 'first', 'last', 'count', 'form'], ['samples', 'words']),
   summed('messages', ['stream', 'time', 'expires'], ['body']),
@@ -51,8 +51,8 @@ const SERIES_TABLES: readonly ScannedTable[] = [
 const STATE_TABLES: readonly ScannedTable[] = [
   plain('tenants', 'name'),
   plain('collections', 'name'),
-  plain('partitions', 'key'),
-  summed('entries', ['partition', 'last', 'count'], ['bodies']),
+  plain('logs', 'key'),
+  summed('entries', ['log', 'last', 'count'], ['bodies']),
 ]
 
 function documentsOf(collection: string): ScannedTable {
@@ -159,6 +159,30 @@ export function examineFile(path: string, file: FileName): Examination {
   }
 }
 
+export interface FoundDocument {
+  readonly tenant: string
+  readonly id: string
+  readonly body: unknown
+}
+
+/** Returns the intact documents of a collection in `state.db`, of all tenants. */
+export function documentsIn(path: string, collection: string): readonly FoundDocument[] {
+  const db = openReader(path, 16)
+  try {
+    const table = documentsOf(collection)
+    if (!tablesOf(db, 'state.db').some(({ name }) => name === table.name)) return []
+    const found: FoundDocument[] = []
+    for (const { row, isWhole } of scanTable(db, table, () => undefined)) {
+      const body = row.get('body')
+      if (!isWhole || typeof body !== 'string') continue
+      found.push({ tenant: textOf(row.get('tenant')), id: textOf(row.get('id')), body: JSON.parse(body) })
+    }
+    return found
+  } finally {
+    db.close()
+  }
+}
+
 export const formOfFile = (file: FileName): FileForm => FORMS[file].form
 
 /** Returns all tables that contain original data. */
@@ -225,7 +249,7 @@ export function lostWith(db: Database, table: string, row: Row): readonly LostDa
     }
     case 'entries': {
       const [tenant = '?', log = '?'] =
-        db.row<[string, string]>('SELECT tenant, log FROM partitions WHERE key = ?', number('partition')) ?? []
+        db.row<[string, string]>('SELECT tenant, log FROM logs WHERE key = ?', number('log')) ?? []
       const name = `${log} ${number('last') - number('count') + 1} to ${number('last')}`
       return [{ what: 'log', tenant, name, count: number('count') }]
     }

@@ -1,5 +1,5 @@
 /** Runs long reads on a worker thread. Each read uses one snapshot of its file. */
-import type { CheckedMessages } from '../check-series.ts'
+import type { CheckedMessages, CheckedNames } from '../check-series.ts'
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import { type Database, openReader } from './database.ts'
@@ -16,7 +16,11 @@ export interface ReaderFiles {
   readonly series: string
 }
 
-type SeriesRead = RangeRead | LatestRead | BucketsRead | MessagesRead | AppliedRead
+export type NameRow = readonly [resource: string, name: string]
+
+type NamesRead = CheckedNames & { readonly kind: 'names'; readonly tenant: string }
+
+type SeriesRead = NamesRead | RangeRead | LatestRead | BucketsRead | MessagesRead | AppliedRead
 
 export type StoreRead =
   | { readonly of: 'documents'; readonly read: DocumentsRead }
@@ -81,16 +85,24 @@ function readSeries(db: Database, read: SeriesRead): unknown {
       return readMessages(db, read)
     case 'applied':
       return readApplied(db, read)
+    case 'names':
+      return readNames(db, read)
   }
+}
+
+/** SQLite compares UTF-8 bytes, which orders by code point. */
+function readNames(db: Database, { of, tenant, resource, name, limit }: NamesRead): readonly NameRow[] {
+  const [table, column] = of === 'samples' ? ['series', 'metric'] : ['streams', 'stream']
+  const sql = `SELECT resource, ${column} FROM ${table} WHERE tenant = ? AND (resource, ${column}) > (?, ?)
+    ORDER BY resource, ${column} LIMIT ?`
+  return db.rows<[string, string]>(sql, tenant, resource, name, limit)
 }
 
 serveThread<StoreRead, unknown>((data) => new Reader(data as ReaderFiles))
 
 /** Reads logs on a reader's connection, inside the transaction of the caller. */
 type LogRead = { readonly tenant: string; readonly log: string } & (
-  | { readonly kind: 'entries'; readonly partition: number; readonly after: number; readonly limit: number }
-  | { readonly kind: 'bounds'; readonly partition: number }
-  | { readonly kind: 'partitions' }
+  { readonly kind: 'entries'; readonly after: number; readonly limit: number } | { readonly kind: 'bounds' }
 )
 
 /** A row is a JSON array of bodies, and the position of its last entry; the first may begin before `from`. */
@@ -104,37 +116,25 @@ type LogRow = readonly [last: number, count: number, bodies: string]
 function readLog(db: Database, read: LogRead): unknown {
   switch (read.kind) {
     case 'entries': {
-      const [key, first] = partitionOf(db, read, read.partition)
+      const [key, first] = logOf(db, read)
       const from = Math.max(read.after + 1, first)
       return { from, rows: key === 0 ? [] : rowsFrom(db, read, key, from, read.limit) } satisfies LogRows
     }
     case 'bounds': {
-      const [key, first, trimmed] = partitionOf(db, read, read.partition)
+      const [key, first, trimmed] = logOf(db, read)
       return { first, last: lastOf(db, key, trimmed) }
     }
-    case 'partitions':
-      return db
-        .rows<[number]>(
-          'SELECT partition FROM partitions WHERE tenant = ? AND log = ? ORDER BY partition',
-          read.tenant,
-          read.log,
-        )
-        .map(([partition]) => partition)
   }
 }
 
-function partitionOf(
-  db: Database,
-  { tenant, log }: LogRead,
-  partition: number,
-): readonly [key: number, first: number, trimmed: number] {
-  const sql = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
-  return db.row<[number, number, number]>(sql, tenant, log, partition) ?? [0, 1, 0]
+function logOf(db: Database, { tenant, log }: LogRead): readonly [key: number, first: number, trimmed: number] {
+  const sql = 'SELECT key, first, last FROM logs WHERE tenant = ? AND log = ?'
+  return db.row<[number, number, number]>(sql, tenant, log) ?? [0, 1, 0]
 }
 
 /** Returns whole rows that contain at least `limit` entries, if available. */
 function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
-  const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
+  const sql = 'SELECT last, count, bodies, sum FROM entries WHERE log = ? AND last >= ? ORDER BY last'
   const rows: LogRow[] = []
   let before = 0
   const found = db.statement(sql).iterate(key, from) as unknown as Iterable<readonly [...LogRow, sum: number]>
@@ -160,7 +160,6 @@ interface AppliedRead {
   readonly kind: 'applied'
   readonly tenant: string
   readonly log: string
-  readonly partition: number
 }
 
 export type MessageRow = readonly [time: number, body: string, expires: number | null]
@@ -218,9 +217,9 @@ function withoutRows(db: Database, stream: number, arrived: readonly ArrivedMess
   })
 }
 
-function readApplied(db: Database, { tenant, log, partition }: AppliedRead): number {
-  const sql = 'SELECT position FROM applied WHERE tenant = ? AND log = ? AND partition = ?'
-  return db.row<[number]>(sql, tenant, log, partition)?.[0] ?? 0
+function readApplied(db: Database, { tenant, log }: AppliedRead): number {
+  const sql = 'SELECT position FROM applied WHERE tenant = ? AND log = ?'
+  return db.row<[number]>(sql, tenant, log)?.[0] ?? 0
 }
 
 const LAST = 'SELECT max(time) FROM messages WHERE stream = ?'

@@ -71,7 +71,7 @@ function insert(to: Database, table: string, row: Row): void {
 
 /** Keeps the last position of a log, so that positions are never reused even when the newest entries are lost. */
 function keepPosition(to: Database, row: Row): void {
-  const [last = null, partition = null] = [row.get('last'), row.get('partition')]
+  const [last = null, log = null] = [row.get('last'), row.get('log')]
   const known = Number.isSafeInteger(Number(last)) && last !== null
-  if (known) to.run('UPDATE partitions SET last = max(last, ?) WHERE key = ?', Number(last), Number(partition))
+  if (known) to.run('UPDATE logs SET last = max(last, ?) WHERE key = ?', Number(last), Number(log))
 }

@@ -58,8 +58,8 @@ export class SeriesAppends {
   }
 
   /** Records the applied position; returns false when it was applied before. */
-  #advance(tenant: string, { log, partition, position, rewinds }: LogPosition): boolean {
-    return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, partition, position) > 0
+  #advance(tenant: string, { log, position, rewinds }: LogPosition): boolean {
+    return this.#db.run(rewinds === true ? REWIND : ADVANCE, tenant, log, position) > 0
   }
 
   /** Fills in the keys of the series. */
@@ -124,6 +124,6 @@ function accepted(columns: MessageColumns): MessageColumns {
 }
 
 const REWIND = `
-  INSERT INTO applied (tenant, log, partition, position) VALUES (?, ?, ?, ?)
-  ON CONFLICT (tenant, log, partition) DO UPDATE SET position = excluded.position`
+  INSERT INTO applied (tenant, log, position) VALUES (?, ?, ?)
+  ON CONFLICT (tenant, log) DO UPDATE SET position = excluded.position`
 const ADVANCE = `${REWIND} WHERE excluded.position > position`

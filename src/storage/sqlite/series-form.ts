@@ -7,7 +7,7 @@ import type { FileForm } from './file-form.ts'
  */
 export const SERIES_FORM: FileForm = {
   // never equal to the number of state.db
-  number: 7,
+  number: 9,
   tables: `
   CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
@@ -44,8 +44,8 @@ export const SERIES_FORM: FileForm = {
   ) STRICT;
 
   CREATE TABLE applied (
-    tenant TEXT NOT NULL, log TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
-    PRIMARY KEY (tenant, log, partition)
+    tenant TEXT NOT NULL, log TEXT NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (tenant, log)
   ) STRICT, WITHOUT ROWID;
   `,
 }

@@ -1,12 +1,12 @@
 /** Reads and writes the samples and messages of one tenant. */
 import { type Json, parseWritten, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
-import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch } from '../check-series.ts'
+import type { CheckedMessages, CheckedNames, CheckedRange, CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { SeriesMedium } from '../checked-store.ts'
 import type { Committed, Write } from '../contract.ts'
 import type { DamageWatch } from '../damage.ts'
 import { compareText } from '../order.ts'
-import type { Bucket, BucketQuery, Sample, SampleColumns, StoredMessage } from '../series.ts'
+import type { Bucket, BucketQuery, Sample, SampleColumns, SeriesName, StoredMessage } from '../series.ts'
 import type { Specs } from '../spec.ts'
 import type { CountMemory } from './count-memory.ts'
 import type { Database } from './database.ts'
@@ -16,7 +16,7 @@ import type { GroupCommit } from './group-commit.ts'
 import { type BucketColumns, FIGURES } from './read-buckets.ts'
 import type { FoundColumns, LatestRow } from './read-samples.ts'
 import type { ReaderPool } from './reader-pool.ts'
-import type { MessageRow, StoreRead } from './reader.ts'
+import type { MessageRow, NameRow, StoreRead } from './reader.ts'
 import type { SeriesAnswer, SeriesJob, SeriesOperation } from './series-jobs.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
@@ -40,8 +40,8 @@ export class SqliteSeries implements SeriesMedium {
     await this.#write({ kind: 'append', tenant: this.#tenant, ...batch }, weight)
   }
 
-  applied(log: string, partition: number): Promise<number> {
-    return this.#read({ kind: 'applied', tenant: this.#tenant, log, partition })
+  applied(log: string): Promise<number> {
+    return this.#read({ kind: 'applied', tenant: this.#tenant, log })
   }
 
   async range(query: CheckedRange, now: number): Promise<readonly Sample[]> {
@@ -99,6 +99,11 @@ export class SqliteSeries implements SeriesMedium {
     })
   }
 
+  async names(query: CheckedNames): Promise<readonly SeriesName[]> {
+    const rows = await this.#read<readonly NameRow[]>({ kind: 'names', tenant: this.#tenant, ...query })
+    return rows.map(([resource, name]) => ({ resource, name }))
+  }
+
   async remove(what: CheckedRemoval): Promise<void> {
     await this.#write({ kind: 'remove', tenant: this.#tenant, ...what }, 0)
   }
@@ -149,5 +154,5 @@ export interface Opened {
   readonly clock: () => number
   refuseWhenClosed(): void
   commit(tenant: string, writes: readonly Write[]): Promise<Committed>
-  trim(tenant: string, log: string, partition: number, upTo: number): Promise<void>
+  trim(tenant: string, log: string, upTo: number): Promise<void>
 }

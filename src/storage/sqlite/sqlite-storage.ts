@@ -75,9 +75,9 @@ export class SqliteStorage implements Storage {
         refuseWhenClosed()
         return stateCommit.commit(tenant, writes)
       },
-      async trim(tenant, log, partition, upTo) {
+      async trim(tenant, log, upTo) {
         refuseWhenClosed()
-        return stateCommit.trim(tenant, log, partition, upTo)
+        return stateCommit.trim(tenant, log, upTo)
       },
     }
   }
@@ -176,8 +176,8 @@ type LogRead = Extract<StoreRead, { readonly of: 'log' }>['read']
 function sqliteLog({ readers, trim }: Opened, tenant: string, log: string): LogMedium {
   const read = <Answer>(one: LogRead): Promise<Answer> => readers.read<Answer>({ of: 'log', read: one })
   return {
-    async read(partition, after, limit) {
-      const { from, rows } = await read<LogRows>({ kind: 'entries', tenant, log, partition, after, limit })
+    async read(after, limit) {
+      const { from, rows } = await read<LogRows>({ kind: 'entries', tenant, log, after, limit })
       const parsed = await new Yielder(machineTimers).map(rows, ([last, count, bodies]) =>
         (JSON.parse(bodies) as readonly Json[]).map((body, i): LogEntry => ({ position: last - count + 1 + i, body })),
       )
@@ -186,9 +186,8 @@ function sqliteLog({ readers, trim }: Opened, tenant: string, log: string): LogM
         .filter((entry) => entry.position >= from)
         .slice(0, limit)
     },
-    bounds: (partition) => read({ kind: 'bounds', tenant, log, partition }),
-    partitions: () => read({ kind: 'partitions', tenant, log }),
-    trim: (partition, upTo) => trim(tenant, log, partition, upTo),
+    bounds: () => read({ kind: 'bounds', tenant, log }),
+    trim: (upTo) => trim(tenant, log, upTo),
   }
 }
 

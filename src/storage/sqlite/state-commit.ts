@@ -93,9 +93,9 @@ export class StateCommit {
   }
 
   /** Deletes a limited number of rows at a time, so that commits get their turn. */
-  async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
+  async trim(tenant: string, log: string, upTo: number): Promise<void> {
     for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
-      const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)
+      const answer = await this.#commits.submit({ kind: 'trim', tenant, log, upTo }, 0)
       if ('failure' in answer) throw writeError(answer)
       gone = 'results' in answer ? (answer.results[0] ?? 0) : 0
     }
@@ -103,7 +103,7 @@ export class StateCommit {
 
   #send(write: PreparedWrite, tenant: string, withPrevious: Map<string, boolean>): StateWrite {
     if (write.kind === 'append') {
-      return { kind: 'append', log: write.log, partition: write.partition, chunks: chunksOf(write.texts) }
+      return { kind: 'append', log: write.log, chunks: chunksOf(write.texts) }
     }
     const form = this.#declarations.form(write.known)
     const { id, expect } = write

@@ -15,7 +15,6 @@ export type StateJob =
       readonly kind: 'trim'
       readonly tenant: string
       readonly log: string
-      readonly partition: number
       readonly upTo: number
     }
 
@@ -38,7 +37,7 @@ export type StateWrite =
       readonly needsPrevious: boolean
     }
   | { readonly kind: 'expect'; readonly collection: string; readonly id: string; readonly expect: number }
-  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
+  | { readonly kind: 'append'; readonly log: string; readonly chunks: readonly LogChunk[] }
 
 /** Most entries in a row, since reading one entry reads the whole row. */
 export const MAX_ENTRIES = 256

@@ -38,7 +38,7 @@ export function packJobs(jobs: readonly StateJob[]): StateWire {
     texts.push(job.tenant)
     for (const write of job.writes) {
       if (write.kind === 'append') {
-        numbers.push(APPEND, write.partition, write.chunks.length)
+        numbers.push(APPEND, write.chunks.length)
         texts.push(write.log)
         for (const { count, bodies } of write.chunks) {
           numbers.push(count)
@@ -72,9 +72,9 @@ export function unpackJobs({ numbers, texts, fields, others }: StateWire): reado
   const writeOf = (): StateWrite => {
     const kind = number()
     if (kind === APPEND) {
-      const [partition, log] = [number(), text()]
+      const log = text()
       const chunks = times(number(), (): LogChunk => ({ count: number(), bodies: text() }))
-      return { kind: 'append', log, partition, chunks }
+      return { kind: 'append', log, chunks }
     }
     if (kind === EXPECT) return { kind: 'expect', expect: number(), collection: text(), id: text() }
     const [expect, needsPrevious, collection, id] = [expectationOf(number()), number() === 1, text(), text()]

@@ -93,7 +93,7 @@ class StateWriter {
         this.#fill(job.collection, job.rows, job.last)
         return DONE
       case 'trim':
-        return { ...DONE, results: [this.#logs.trim(job.tenant, job.log, job.partition, job.upTo)] }
+        return { ...DONE, results: [this.#logs.trim(job.tenant, job.log, job.upTo)] }
     }
   }
 
@@ -103,7 +103,7 @@ class StateWriter {
     const previous: PreviousColumns[] = []
     const changed = new Set<string>()
     const results = writes.map((write, index) => {
-      if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
+      if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.chunks)
       if (write.kind === 'expect') return write.expect
       const tables = this.#tables(write.collection)
       const before = write.needsPrevious ? tables.searched(tenant, write.id) : undefined

@@ -14,6 +14,7 @@ import { instantText, lengthText } from '../moment-text.ts'
 import { propertiesOf, watch, type RuleProperty } from '../property.ts'
 import { search } from '../search.ts'
 import { createRegistry } from '#core'
+import { plugOfNode } from '#core/spi'
 import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts'
 
 export interface WorldOptions extends Pick<
@@ -226,8 +227,9 @@ function pushesOf(
   world: World,
 ): readonly fc.Arbitrary<WorldStep>[] {
   const registry = createRegistry(world.plugs({}))
-  return (rule.sensors ?? []).flatMap(({ label, name, version }) => {
-    const states = registry.find('sensor', name, version)?.states ?? []
+  return (rule.sensors ?? []).flatMap(({ label, name, version, properties }) => {
+    const plug = registry.find('sensor', name, version)
+    const states = plug === undefined ? [] : plugOfNode(plug, properties).states
     if (states.length === 0) return []
     const step = fc.record({ gap, state: fc.constantFrom(...states) })
     return [step.map((drawn): WorldStep => ({ kind: 'push', task, node: label, ...drawn }))]

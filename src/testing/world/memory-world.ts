@@ -84,6 +84,8 @@ export function memoryWorld(options: MemoryWorldOptions = {}): (around: WorldAro
   }
 }
 
+const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING']
+
 function alarmsIn(alarms: MemoryAlarm[], { now }: WorldAround): AlarmPort {
   const put = (alarm: MemoryAlarm, change: Partial<MemoryAlarm>): MemoryAlarm => {
     const changed = { ...alarm, ...change, lastUpdated: new Date(now()).toISOString() }
@@ -94,20 +96,35 @@ function alarmsIn(alarms: MemoryAlarm[], { now }: WorldAround): AlarmPort {
   const isOf = (source: string, type: string) => (alarm: MemoryAlarm) =>
     alarm.source.id === source && alarm.type === type
   return {
-    raise({ source, type, text, severity, properties = {} }) {
+    raise({ source, type, text, severity, timestamp, onRepeat = 'count', properties = {} }) {
       const open = alarms.filter(isOf(source, type)).find(isOpen)
-      if (open !== undefined) return Promise.resolve(put(open, { count: open.count + 1, text, severity }))
+      if (open !== undefined) {
+        const isHigher = SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(open.severity)
+        const isTaken = onRepeat === 'replace' || (onRepeat === 'highest' && isHigher)
+        return Promise.resolve(put(open, { count: open.count + 1, ...(isTaken && { text, severity }) }))
+      }
       const time = new Date(now()).toISOString()
+      const given = typeof timestamp === 'string' || typeof timestamp === 'number' ? new Date(timestamp) : undefined
       const id = `alarm-${alarms.length + 1}`
       const about = { source: { id: source }, type, text, severity, status: 'ACTIVE', count: 1 }
-      const alarm = { ...properties, id, ...about, creationTime: time, timestamp: time, lastUpdated: time }
+      const alarm = {
+        ...properties,
+        id,
+        ...about,
+        creationTime: time,
+        timestamp: given?.toISOString() ?? time,
+        lastUpdated: time,
+      }
       alarms.push(alarm)
       return Promise.resolve(alarm)
     },
     update(id, change) {
       const alarm = alarms.find((one) => one.id === id)
       if (alarm === undefined) return Promise.reject(new AppError('NOT_FOUND', `unknown alarm ${id}`))
-      return Promise.resolve(put(alarm, change))
+      const { comment, shelve, ...fields } = change
+      const comments = [...(Array.isArray(alarm['comments']) ? (alarm['comments'] as readonly unknown[]) : []), comment]
+      const shelved = shelve && { suppression: 'shelved', snoozeUntil: shelve.until }
+      return Promise.resolve(put(alarm, { ...fields, ...shelved, ...(comment !== undefined && { comments }) }))
     },
     clear: (source, type) =>
       Promise.resolve(

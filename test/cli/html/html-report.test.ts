@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { cases } from '../../support/arbitraries/runs.ts'
 import { readText, root } from '../../support/repository.ts'
 import { Workspace } from '../run-cli.ts'
 
@@ -54,7 +55,7 @@ it('lists the runs of a sweep and plots each value', async () => {
 
 it('escapes all texts and stays small', async () => {
   const bad = '<script>alert("1")</script>'
-  const lines = Array.from({ length: 100_000 }, (_, i) => {
+  const lines = Array.from({ length: cases(100_000) }, (_, i) => {
     return JSON.stringify({ resource: bad, timestamp: 1_700_000_000_000 + i * 1_000, [bad]: i % 3, '"&x': i })
   })
   const rule = {

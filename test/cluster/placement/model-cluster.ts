@@ -65,7 +65,7 @@ export class ModelCluster {
         const fence = await takeFence(store, 'owner', { holder: id, term })
         return { store: fenceStore(store, fence, lost), term }
       },
-      close: async ({ store, term }) => void (await store.log('closed').append(0, [{ id, term }])),
+      close: async ({ store, term }) => void (await store.log('closed').append([{ id, term }])),
       logger: silent,
     })
     const host: ModelHost = { id, placement, tenants, frozen: undefined, isDead: false }
@@ -103,7 +103,7 @@ export class ModelCluster {
     const n = (this.#writes += 1)
     try {
       const { store, term } = tenants.get(tenant) ?? (await tenants.opened(tenant))
-      await store.log('written').append(0, [{ id, term, n }])
+      await store.log('written').append([{ id, term, n }])
     } catch {
       return false
     }
@@ -187,12 +187,12 @@ export class ModelCluster {
   }
 
   async written(tenant: string): Promise<readonly { id: string; term: number; n: number }[]> {
-    const entries = await this.#storage.tenant(tenant).log('written').read(0, 0, 10_000)
+    const entries = await this.#storage.tenant(tenant).log('written').read(0, 10_000)
     return entries.map(({ body }) => body as { id: string; term: number; n: number })
   }
 
   async closed(tenant: string): Promise<readonly unknown[]> {
-    return (await this.#storage.tenant(tenant).log('closed').read(0, 0)).map(({ body }) => body)
+    return (await this.#storage.tenant(tenant).log('closed').read(0)).map(({ body }) => body)
   }
 
   /** Resolves when all that can go on has gone on: everything here is a chain of promises. */

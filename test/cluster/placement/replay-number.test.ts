@@ -12,7 +12,7 @@ import { builtins } from '../../../plugins/index.ts'
 import { REPLAY_NUMBER } from '../../../src/cluster/placement/replay-number.ts'
 import type { Rule } from '../../../src/index.ts'
 import type { Json } from '../../../src/kernel/json.ts'
-import { LOG_NAME, PARTITION } from '../../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../../src/log/message-entry.ts'
 import { STATES } from '../../../src/services/rules/durable/records.ts'
 import type { RunnableTask } from '../../../src/services/rules/runner.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -99,7 +99,7 @@ async function play(storage: Storage): Promise<readonly Json[]> {
   await life.end('night')
   await life.to(END)
   // before what is in states is left out
-  const entries = await storage.tenant(TENANT).log(LOG_NAME).read(PARTITION, 0, 1_000)
+  const entries = await storage.tenant(TENANT).log(LOG_NAME).read(0, 1_000)
   await life.runner.close()
   return entries.map(({ body }) => body)
 }
@@ -140,7 +140,7 @@ describe('hosts with the same replay number', () => {
   it('go on with what the other has stored where its log alone is there', async () => {
     const { log, states } = JSON.parse(readFileSync(FILE, 'utf8')) as Recorded
     const storage = openMemory()
-    await storage.tenant(TENANT).log(LOG_NAME).append(PARTITION, log)
+    await storage.tenant(TENANT).log(LOG_NAME).append(log)
     const life = lifeOn(storage, new Outside(), END)
     await life.runner.resume(TASKS.filter(({ id }) => id !== 'night'))
     await life.rest()

@@ -17,17 +17,17 @@ function definesCommits(suite: Suite<Storage>): void {
     await things.put('old', {})
     const { results } = await store.commit([
       things.putting('new', { size: 1 }, 'absent'),
-      log.appending(0, ['a', 'b']),
+      log.appending(['a', 'b']),
       things.putting('old', { size: 2 }, 1),
       things.deleting('nobody'),
       counters.putting('new', { count: 1 }),
-      log.appending(1, ['c']),
-      log.appending(0, ['d']),
+      store.log('outputs').appending(['c']),
+      log.appending(['d']),
       things.deleting('old', 2),
     ])
     expect(results).toEqual([1, 2, 2, 0, 1, 1, 3, 1])
     expect(await things.ids({})).toEqual(['new'])
-    expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual(['a', 'b', 'd'])
+    expect((await log.read(0)).map((entry) => entry.body)).toEqual(['a', 'b', 'd'])
   })
 
   fact(
@@ -35,7 +35,7 @@ function definesCommits(suite: Suite<Storage>): void {
     async ({ store, log }) => {
       const answered: number[] = []
       const commit = async (n: number): Promise<void> => {
-        const { results } = await store.commit([log.appending(0, [n])])
+        const { results } = await store.commit([log.appending([n])])
         expect(results).toEqual([n])
         answered.push(n)
       }
@@ -47,7 +47,7 @@ function definesCommits(suite: Suite<Storage>): void {
       }
       await Promise.all(all)
       expect(answered).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
-      expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(answered)
+      expect((await log.read(0)).map(({ body }) => body)).toEqual(answered)
     },
   )
 
@@ -57,14 +57,14 @@ function definesCommits(suite: Suite<Storage>): void {
     const units = Array.from({ length: 60 }, async (_, n) => {
       // every third meets what is there, and every fifth what one before it has made
       const own = n % 3 === 0 ? [things.putting(n % 5 === 0 ? 'made' : 'there', {}, 'absent')] : []
-      const { results } = await store.commit([...own, log.appending(0, [n])])
+      const { results } = await store.commit([...own, log.appending([n])])
       answered.push(n)
       return results.at(-1)
     })
     const outcomes = await Promise.allSettled(units)
     const made = Array.from({ length: 60 }, (_, n) => n).filter((n) => n === 0 || n % 3 !== 0)
     expect(answered).toEqual(made)
-    expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(made)
+    expect((await log.read(0)).map(({ body }) => body)).toEqual(made)
     const positions = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(positions).toEqual(made.map((_, i) => i + 1))
   })
@@ -98,7 +98,7 @@ function definesCommits(suite: Suite<Storage>): void {
       store.commit([
         things.putting('fine', {}),
         things.putting('there', {}, 'absent'),
-        log.appending(0, ['lost']),
+        log.appending(['lost']),
         things.deleting('there', 5),
         things.putting('gone', {}, 3),
         store.collection(COUNTERS).putting('fine', { count: 1 }),
@@ -114,14 +114,14 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.find({})).toEqual([{ id: 'there', version: 1, value: { size: 1, tags: ['kept'] } }])
     expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: 'kept' }] })).toEqual(['there'])
     expect(await store.collection(COUNTERS).count()).toBe(0)
-    expect(await log.bounds(0)).toEqual({ first: 1, last: 0 })
+    expect(await log.bounds()).toEqual({ first: 1, last: 0 })
     expect(await things.put('fine', {})).toBe(1)
   })
 
   fact('a unit may hang on a document that it does not write', async ({ store, things, log }) => {
     await things.put('lease', { size: 1 })
     await things.put('lease', { size: 2 })
-    const under = (version: number) => store.commit([things.expecting('lease', version), log.appending(0, [version])])
+    const under = (version: number) => store.commit([things.expecting('lease', version), log.appending([version])])
     expect(await under(2)).toEqual({ results: [2, 1] })
     for (const version of [1, 3]) {
       const failure = await failureOf(() => under(version))
@@ -135,7 +135,7 @@ function definesCommits(suite: Suite<Storage>): void {
     await expectCode(() => under(2), 'CONFLICT')
     await things.put('lease', {})
     await expectCode(() => under(2), 'CONFLICT')
-    expect((await log.bounds(0)).last).toBe(1)
+    expect((await log.bounds()).last).toBe(1)
     expect((await store.commit([things.expecting('lease', 3)])).results).toEqual([3])
     for (const wrong of [0, 1.5, Number.NaN]) {
       await expectCode(() => store.commit([things.expecting('lease', wrong)]), 'VALIDATION')
@@ -164,9 +164,9 @@ function definesCommits(suite: Suite<Storage>): void {
         things.putting('fine', {}),
         things.putting('', {}),
         things.putting('x', { size: Number.NaN }),
-        store.log('inputs').appending(-1, ['a']),
+        { kind: 'append', log: 'in puts', bodies: ['a'] },
         things.deleting('y', 0),
-        store.log('inputs').appending(0, []),
+        store.log('inputs').appending([]),
       ]),
     )
     expect(failure.code).toBe('VALIDATION')
@@ -220,7 +220,7 @@ function definesCommits(suite: Suite<Storage>): void {
     for (let size = 0; size < 20; size += 1) {
       const { results } = await store.commit([
         things.putting('x', { size, status: `s${size}`, tags: [`t${size}`] }),
-        log.appending(0, [size]),
+        log.appending([size]),
       ])
       const where = [{ field: 'size', op: 'eq', value: size }] as const
       const [one, many, found, ids, count, counts, tagged, last] = await Promise.all([
@@ -231,7 +231,7 @@ function definesCommits(suite: Suite<Storage>): void {
         things.count(where),
         things.countBy('status'),
         things.count([{ field: 'tags', op: 'eq', value: `t${size}` }]),
-        log.read(0, size),
+        log.read(size),
       ])
       expect(one).toMatchObject({ version: results[0], value: { size } })
       expect([many, found]).toEqual([[one], [one]])
@@ -261,10 +261,10 @@ function definesCommits(suite: Suite<Storage>): void {
   suite.alone('a unit is there whole after opening again', async (opened) => {
     const store = opened.storage.tenant('acme')
     const things = store.collection(THINGS)
-    await store.commit([things.putting('x', { size: 1 }), store.log('inputs').appending(0, ['a'])])
+    await store.commit([things.putting('x', { size: 1 }), store.log('inputs').appending(['a'])])
     await expectCode(() => store.commit([things.putting('y', {}), things.putting('x', {}, 'absent')]), 'CONFLICT')
     const again = (await opened.reopen()).tenant('acme')
     expect(await again.collection(THINGS).ids({})).toEqual(['x'])
-    expect(await again.log('inputs').read(0, 0)).toEqual([{ position: 1, body: 'a' }])
+    expect(await again.log('inputs').read(0)).toEqual([{ position: 1, body: 'a' }])
   })
 }

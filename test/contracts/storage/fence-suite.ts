@@ -28,8 +28,8 @@ function definesFences(suite: Suite<Storage>): void {
     const attempts: readonly (() => Promise<unknown>)[] = [
       () => first.collection(THINGS).put('x', { size: 9 }),
       () => first.collection(THINGS).delete('y'),
-      () => first.log('inputs').append(0, ['late']),
-      () => first.commit([first.collection(THINGS).putting('z', {}), first.log('inputs').appending(0, ['late'])]),
+      () => first.log('inputs').append(['late']),
+      () => first.commit([first.collection(THINGS).putting('z', {}), first.log('inputs').appending(['late'])]),
     ]
     for (const attempt of attempts) {
       const failure = await failureOf(attempt)
@@ -40,18 +40,18 @@ function definesFences(suite: Suite<Storage>): void {
       { id: 'x', version: 1, value: { size: 1 } },
       { id: 'y', version: 1, value: { size: 2 } },
     ])
-    expect((await store.log('inputs').bounds(0)).last).toBe(0)
+    expect((await store.log('inputs').bounds()).last).toBe(0)
   })
 
   fact('FENCE-2: what was under way is there before the fence is taken, or never', async ({ store }) => {
     const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const log = first.log('inputs')
-    const writing = Array.from({ length: 40 }, (_, n) => log.append(0, [n]))
+    const writing = Array.from({ length: 40 }, (_, n) => log.append([n]))
     const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
-    const { last } = await fenceStore(store, fence).log('inputs').bounds(0)
+    const { last } = await fenceStore(store, fence).log('inputs').bounds()
     const settled = await Promise.allSettled(writing)
     expect(settled.filter((one) => one.status === 'fulfilled')).toHaveLength(last)
-    expect((await store.log('inputs').bounds(0)).last).toBe(last)
+    expect((await store.log('inputs').bounds()).last).toBe(last)
   })
 
   fact('whoever lost it is told once, and asks the medium no more', async ({ store }) => {

@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest'
 import type { Storage } from '../../../src/storage/contract.ts'
-import type { Sample, SampleValue } from '../../../src/storage/series.ts'
+import type { Sample, SampleValue, SeriesName } from '../../../src/storage/series.ts'
 import { definesBuckets } from './bucket-facts.ts'
 import { describeMedium, expectCode, failureOf, START, storeFact, type Medium, type Suite } from './medium.ts'
 import { definesMessages } from './message-facts.ts'
@@ -35,6 +35,27 @@ const sample = (time: number, value: SampleValue, more: Partial<Sample> = {}): S
 function definesSamples(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
+  fact('pairs of resource and metric or stream are listed in pages, by code point', async ({ series }) => {
+    const pairs = ['b m', 'a m2', 'a m', 'ä m', 'B m', '😀 m'].map((text) => text.split(' '))
+    const body = { x: 1 }
+    await series.append({
+      samples: pairs.map(([resource = '', metric = '']) => sample(1, 1, { resource, metric })),
+      messages: pairs.map(([resource = '', stream = ''], time) => ({ resource, stream, time, body })),
+    })
+    const expected = ['B m', 'a m', 'a m2', 'b m', 'ä m', '😀 m']
+    for (const of of ['samples', 'messages'] as const) {
+      const found: string[] = []
+      for (let after: SeriesName | undefined; ;) {
+        const page: readonly SeriesName[] = await series.names({ of, limit: 4, ...(after && { after }) })
+        found.push(...page.map(({ resource, name }) => `${resource} ${name}`))
+        after = page.at(-1)
+        if (page.length < 4) break
+      }
+      expect(found).toEqual(expected)
+    }
+    await expectCode(() => series.names({ of: 'samples', limit: 0 }), 'VALIDATION')
+  })
+
   fact('a value is a number, a text or a truth value, and comes back as it was', async ({ series }) => {
     const values = [0, 1, 2.5, -1e300, 5e-324, 2 ** 53 + 2, 2 ** 62, '', '1', 'true', 'ä😀\n', true, false]
     await series.append({ samples: values.map((value, time) => sample(time, value)) })
@@ -60,12 +81,12 @@ function definesSamples(suite: Suite<Storage>): void {
 
   fact('two tenants do not meet', async ({ series, storage, tenant }) => {
     const other = storage.tenant(`${tenant}.b`).series
-    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 3 } })
+    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', position: 3 } })
     await other.append({ samples: [sample(1, 2), sample(2, 2)] })
     await other.remove({ resource: 'r', from: 2 })
     expect(await other.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
     expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 1)])
-    expect(await other.applied('inputs', 0)).toBe(0)
+    expect(await other.applied('inputs')).toBe(0)
   })
 
   fact('10,000 samples come where no limit is given', async ({ series }) => {
@@ -80,7 +101,7 @@ function definesSamples(suite: Suite<Storage>): void {
     await series.append({
       samples: [sample(2, 'b'), sample(1, 1)],
       messages: [{ resource: 'r', stream: 'events', time: 1, body: { a: 1 } }],
-      applies: { log: 'inputs', partition: 2, position: 9 },
+      applies: { log: 'outputs', position: 9 },
     })
     await series.append({ samples: [sample(1, 5, { expires: START + 10 })] })
     const again = (await opened.reopen()).tenant('acme').series
@@ -89,8 +110,8 @@ function definesSamples(suite: Suite<Storage>): void {
       sample(2, 'b'),
     ])
     expect(await again.messages({ resource: 'r', stream: 'events' })).toHaveLength(1)
-    expect(await again.applied('inputs', 2)).toBe(9)
-    expect(await again.applied('inputs', 1)).toBe(0)
+    expect(await again.applied('outputs')).toBe(9)
+    expect(await again.applied('inputs')).toBe(0)
   })
 }
 
@@ -118,29 +139,27 @@ function definesExpiry(suite: Suite<Storage>): void {
 function definesProgress(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('applied gives the position that came with the last batch, by log and partition', async ({ series }) => {
-    expect(await series.applied('inputs', 0)).toBe(0)
-    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 4 } })
-    await series.append({ applies: { log: 'inputs', partition: 1, position: 2 } })
+  fact('applied gives the position that came with the last batch, by log', async ({ series }) => {
+    expect(await series.applied('inputs')).toBe(0)
+    await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', position: 4 } })
+    await series.append({ applies: { log: 'outputs', position: 2 } })
     await series.append({ samples: [sample(2, 2)] })
-    expect([
-      await series.applied('inputs', 0),
-      await series.applied('inputs', 1),
-      await series.applied('other', 0),
-    ]).toEqual([4, 2, 0])
-    await series.append({ applies: { log: 'inputs', partition: 0, position: 9 } })
-    expect(await series.applied('inputs', 0)).toBe(9)
+    expect([await series.applied('inputs'), await series.applied('outputs'), await series.applied('other')]).toEqual([
+      4, 2, 0,
+    ])
+    await series.append({ applies: { log: 'inputs', position: 9 } })
+    expect(await series.applied('inputs')).toBe(9)
   })
 
   fact('a position goes back only where the batch says so, also to 0', async ({ series }) => {
-    const place = { log: 'inputs', partition: 0 }
+    const place = { log: 'inputs' }
     await series.append({ applies: { ...place, position: 9 } })
     await series.append({ applies: { ...place, position: 4, rewinds: true } })
-    expect(await series.applied('inputs', 0)).toBe(4)
+    expect(await series.applied('inputs')).toBe(4)
     await series.append({ samples: [sample(1, 1)], applies: { ...place, position: 5 } })
     expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 1)])
     await series.append({ applies: { ...place, position: 0, rewinds: true } })
-    expect(await series.applied('inputs', 0)).toBe(0)
+    expect(await series.applied('inputs')).toBe(0)
   })
 
   fact(
@@ -149,7 +168,7 @@ function definesProgress(suite: Suite<Storage>): void {
       const at = (position: number, value: number) => ({
         samples: [sample(1, value)],
         messages: [{ resource: 'r', stream: 'events', time: 1, body: { value } }],
-        applies: { log: 'inputs', partition: 0, position },
+        applies: { log: 'inputs', position },
       })
       await series.append(at(1, 1))
       await series.append(at(5, 2))
@@ -158,7 +177,7 @@ function definesProgress(suite: Suite<Storage>): void {
       await series.append(at(5, 4))
       expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
       expect(await series.messages({ resource: 'r', stream: 'events' })).toHaveLength(2)
-      expect(await series.applied('inputs', 0)).toBe(5)
+      expect(await series.applied('inputs')).toBe(5)
       await Promise.all([at(6, 5), at(6, 6), at(2, 7), at(7, 8)].map((batch) => series.append(batch)))
       expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 8)])
       const values = (await series.messages({ resource: 'r', stream: 'events' })).map(({ body }) => body['value'])
@@ -169,11 +188,11 @@ function definesProgress(suite: Suite<Storage>): void {
   fact('batches of one turn are applied in the order of the calls', async ({ series }) => {
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        series.append({ samples: [sample(1, i)], applies: { log: 'inputs', partition: 0, position: i + 1 } }),
+        series.append({ samples: [sample(1, i)], applies: { log: 'inputs', position: i + 1 } }),
       ),
     )
     expect(await series.latest('r')).toEqual([sample(1, 19)])
-    expect(await series.applied('inputs', 0)).toBe(20)
+    expect(await series.applied('inputs')).toBe(20)
   })
 }
 
@@ -200,16 +219,14 @@ function definesRefusals(suite: Suite<Storage>): void {
     for (const part of bad) {
       const name = JSON.stringify(part)
       const samples = [sample(1, 1), { ...sample(2, 2), ...part } as Sample]
-      const failure = await failureOf(() =>
-        series.append({ samples, applies: { log: 'inputs', partition: 0, position: 1 } }),
-      )
+      const failure = await failureOf(() => series.append({ samples, applies: { log: 'inputs', position: 1 } }))
       expect([name, failure.code]).toEqual([name, 'VALIDATION'])
       expect(failure.issues.map((issue) => issue.path)).toEqual([`/samples/1/${Object.keys(part)[0]}`])
     }
     await expectCode(() => series.append({ samples: [sample(1, 1, { resource: 'x'.repeat(513) })] }), 'TOO_LARGE')
     await expectCode(() => series.append({ samples: [sample(1, 'x'.repeat(65_537))] }), 'TOO_LARGE')
     expect(await series.latest('r')).toEqual([])
-    expect(await series.applied('inputs', 0)).toBe(0)
+    expect(await series.applied('inputs')).toBe(0)
   })
 
   fact('a bad question is refused', async ({ series }) => {
@@ -221,9 +238,8 @@ function definesRefusals(suite: Suite<Storage>): void {
     await expectCode(() => series.range({ ...ask, limit: 1_000_001 }), 'TOO_LARGE')
     await expectCode(() => series.range({ ...ask, resources: Array.from({ length: 1_001 }, String) }), 'TOO_LARGE')
     expect(await series.range({ ...ask, resources: Array.from({ length: 1_000 }, String) })).toEqual([])
-    await expectCode(() => series.append({ applies: { log: 'inputs', partition: 0, position: 0 } }), 'VALIDATION')
-    await expectCode(() => series.append({ applies: { log: 'In puts', partition: 0, position: 1 } }), 'VALIDATION')
-    await expectCode(() => series.append({ applies: { log: 'inputs', partition: -1, position: 1 } }), 'VALIDATION')
+    await expectCode(() => series.append({ applies: { log: 'inputs', position: 0 } }), 'VALIDATION')
+    await expectCode(() => series.append({ applies: { log: 'In puts', position: 1 } }), 'VALIDATION')
     await expectCode(() => series.remove({ resource: 'r', from: 0.5 }), 'VALIDATION')
     await expectCode(() => series.remove({ resource: 'r', metrics: ['m'], only: 'messages' }), 'VALIDATION')
     await expectCode(() => series.remove({ resource: 'r', stream: 'events' }), 'VALIDATION')

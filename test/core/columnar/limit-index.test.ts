@@ -144,23 +144,23 @@ describe('many rows whose limits are sorted', () => {
 
   it('do the same as separate rows, for more messages than are kept, and when read during a call', async () => {
     const find = vi.spyOn(LimitIndex.prototype, 'find')
-    const messages = [...send(1200), ...send(9, 30), ...send(90)]
+    const messages = [...send(600), ...send(9, 30), ...send(90)]
     const quiet = await played(false, messages)
-    expect(find.mock.calls.length).toBeGreaterThan(1100)
+    expect(find.mock.calls.length).toBeGreaterThan(600)
     find.mockRestore()
     expectSame(quiet, await played(true, messages))
   })
 
   it('continue with what earlier messages had when more messages are kept', async () => {
     // Of each three messages one has both values, one the first, one the second.
-    const messages = send(800).map(({ a, b, ...rest }, i): Message => {
+    const messages = send(600).map(({ a, b, ...rest }, i): Message => {
       return { ...rest, ...(i % 3 !== 2 && { a }), ...(i % 3 !== 1 && { b }) }
     })
     expectSame(await played(false, messages), await played(true, messages))
   })
 
   it('report firings and their whys like separate rows', async () => {
-    const messages = send(300)
+    const messages = send(100)
     expectSame(await played(false, messages, true), await played(true, messages, true))
   })
 })

@@ -166,4 +166,5 @@ const NOTHING: Outcome & { readonly ok: true } = {
   after: undefined,
   whole: undefined,
   then: undefined,
+  again: undefined,
 }

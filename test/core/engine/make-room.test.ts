@@ -20,7 +20,7 @@ function tick(scheduledAt: number): LaneInput {
 /** Queues inputs, then makes room for another; returns the positions of the dropped and the kept ones. */
 function room(whenBusy: TaskSettings['whenBusy'], maxWaiting: number, inputs: readonly LaneInput[], input: LaneInput) {
   // The queue does not look at nodes.
-  const state = new TaskState({ sensors: [], gates: [], actuators: [] }, 1)
+  const state = new TaskState({ sensors: [], gates: [], actuators: [], groups: [] }, 1)
   for (const [i, one] of inputs.entries()) state.wait(i, one)
   const model = { settings: { whenBusy }, maxWaiting } as unknown as TaskModel
   const { mayWait, dropped, why } = makeRoom(state, model, input)

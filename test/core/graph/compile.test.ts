@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { compileRule } from '../../../src/core/graph/compile.ts'
 import { ANY, type Graph, type SensorNode } from '../../../src/core/graph/graph.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
-import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { definePlug } from '../../../src/core/plug/define.ts'
+import type { Plug } from '../../../src/core/plug/plug.ts'
+import type { Actuator, Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { gate, general, is, rule, trigger, turns } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
@@ -83,6 +85,24 @@ describe('the defaults of a node', () => {
     const { call } = sensorOf(compile(rule({ sensors: { s: more } })), 's')
     expect(call.retry).toEqual({ maxRetries: 3, minBackoffMs: 1000, maxBackoffMs: 60_000, errorState: 1 })
     expect(call.pauseMs).toBe(3_600_000)
+  })
+
+  it('of a retry are those of the plug, unless the rule has its own', () => {
+    const sent: Plug = definePlug({
+      name: 'sent',
+      version: '1.0.0',
+      kind: 'actuator',
+      retry: { maxRetries: 5, minBackoff: 'PT2S', maxBackoff: 'PT30S' },
+      execute: () => undefined,
+    })
+    const registry = createRegistry([...new ScriptedPlugs().plugs, sent])
+    const retryOf = (more: Partial<Actuator>) => {
+      const written = rule({ sensors: { s: 'switch' }, actuators: ['a'], triggers: [trigger('s', 'a')] })
+      const actuators = written.actuators?.map((one) => ({ ...one, name: 'sent', ...more })) ?? []
+      return compileRule({ ...written, actuators }, registry).graph.actuators[0]?.call.retry
+    }
+    expect(retryOf({})).toEqual({ maxRetries: 5, minBackoffMs: 2000, maxBackoffMs: 30_000, errorState: -1 })
+    expect(retryOf({ retryConfig: { maxRetries: 0 } })).toMatchObject({ maxRetries: 0, minBackoffMs: 1000 })
   })
 
   it('are overridden by the rule: time limit, its state, pause limit', () => {

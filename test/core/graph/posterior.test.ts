@@ -7,7 +7,7 @@ import { decide } from '../../../src/core/graph/relations.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Relation, RelationType, Rule } from '../../../src/core/rule/rule.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
-import { gate, rule } from '../../support/rule-writing.ts'
+import { gate, rule, countLimits } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
@@ -53,7 +53,7 @@ describe('any graph of gates', () => {
     rows: readonly (readonly number[])[]
   }
   const draft = fc.record({
-    type: fc.constantFrom<RelationType>('AND', 'OR', 'NAND', 'GENERAL'),
+    type: fc.constantFrom<RelationType>('AND', 'OR', 'NAND', 'GENERAL', 'COUNT', 'SHARE'),
     parents: fc.uniqueArray(fc.nat(20), { minLength: 1, maxLength: 3 }),
     rows: fc.array(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
   })
@@ -72,7 +72,8 @@ describe('any graph of gates', () => {
         .slice(0, type === 'GENERAL' ? undefined : 1)
         .map((row) => chosen.map(({ states }, place) => states[(row[place] ?? 0) % states.length] ?? ''))
       nodes.push({ label: `g${i}`, states: ['TRUE', 'FALSE'] })
-      return { label: `g${i}`, type, parentLabels: chosen.map(({ label }) => label), combinations }
+      const limits = countLimits(type, rows.length)
+      return { label: `g${i}`, type, parentLabels: chosen.map(({ label }) => label), combinations, ...limits }
     })
     return rule({ sensors: Object.fromEntries(names.map((name, i) => [`s${i}`, name])), relations })
   }

@@ -6,6 +6,7 @@ import { decide } from '../../../src/core/graph/relations.ts'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Relation, RelationType } from '../../../src/core/rule/rule.ts'
+import { countLimits } from '../../support/rule-writing.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
 const sizes = [1, 2, 3, 4]
@@ -23,6 +24,7 @@ function gateOf(type: RelationType, parents: readonly number[], rows: readonly (
     type,
     parentLabels: parents.map((_, i) => `p${i}`),
     combinations: rows.map((row) => row.map((state) => `s${state}`)),
+    ...countLimits(type, rows.length + parents.length),
   }
   const sensors = parents.map((size, i) => ({ label: `p${i}`, name: `of${size}` }))
   const [gate] = compileRule({ sensors, relations: [relation] }, plugs).graph.gates
@@ -73,7 +75,7 @@ describe('a gate that needs full observation', () => {
 describe('any gate', () => {
   const caseOf = fc
     .record({
-      type: fc.constantFrom<RelationType>('AND', 'OR', 'NAND', 'GENERAL'),
+      type: fc.constantFrom<RelationType>('AND', 'OR', 'NAND', 'GENERAL', 'COUNT', 'SHARE'),
       parents: fc.array(fc.constantFrom(...sizes), { minLength: 1, maxLength: 4 }),
       numbers: fc.array(fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), { minLength: 1, maxLength: 12 }),
       seen: fc.array(fc.option(fc.nat()), { minLength: 4, maxLength: 4 }),
@@ -92,6 +94,12 @@ describe('any gate', () => {
     if (type === 'GENERAL') return rows.some((row) => row.join() === full.join())
     const same = full.map((state, i) => state === rows[0]?.[i])
     if (type === 'OR') return same.some(Boolean)
+    if (type === 'COUNT' || type === 'SHARE') {
+      const { atLeast = 0, atMost = Infinity } = countLimits(type, rows.length + full.length)
+      const count = same.filter(Boolean).length
+      const value = type === 'SHARE' ? count / full.length : count
+      return value >= atLeast && value <= atMost
+    }
     return same.every(Boolean) === (type === 'AND')
   }
 

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { Plug, PlugDefinition } from '../../../src/core/plug/plug.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 
 const minimal = { name: 'thermostat', version: '1.0.0', kind: 'sensor', execute: () => undefined } as const
+
+const RETRY = { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT1M' }
 
 /** Returns the error of a declaration of unchecked shape. */
 function refusal(declaration: unknown): AppError {
@@ -90,6 +92,31 @@ describe('definePlug', () => {
     expect(loose.input['any']?.format?.values).toEqual(values)
   })
 
+  it('accepts a choice in the short form, and keeps its values as types', () => {
+    const plug = definePlug({
+      name: 'valve',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Open'],
+      input: { mode: { type: 'enum', values: ['low', 'high'], defaultValue: 'low', description: 'how far' } },
+      execute({ properties }) {
+        expectTypeOf(properties.mode).toEqualTypeOf<'low' | 'high'>()
+        return 'Open'
+      },
+    })
+    expect(plug.input).toEqual({
+      mode: {
+        type: 'string',
+        defaultValue: 'low',
+        description: 'how far',
+        format: { type: 'enum', values: ['low', 'high'] },
+      },
+    })
+    expectTypeOf(plug.input.mode.format.values).toEqualTypeOf<readonly ['low', 'high']>()
+    expectTypeOf(plug.name).toEqualTypeOf<'valve'>()
+    expectTypeOf(plug.states).toEqualTypeOf<readonly 'Open'[]>()
+  })
+
   it('fills in omitted fields', () => {
     expect(definePlug(minimal)).toMatchObject({ states: [], input: {}, output: {}, openOutput: false })
     expect(definePlug(minimal).check).toBeUndefined()
@@ -172,6 +199,19 @@ describe('definePlug', () => {
     [{ downtime: 'wait' }, '/downtime', '"wait" is not restart, continue or confirm'],
     [{ openOutput: 'yes' }, '/openOutput', '"yes" is neither true nor false'],
     [{ acts: 'yes' }, '/acts', '"yes" is neither true nor false'],
+    [{ retry: RETRY }, '/retry', 'a sensor cannot retry by default'],
+    [{ kind: 'actuator', retry: 5 }, '/retry', '5 is not an object'],
+    [
+      { kind: 'actuator', retry: { ...RETRY, maxRetries: 101 } },
+      '/retry/maxRetries',
+      '101 is not a number from 1 to 100',
+    ],
+    [
+      { kind: 'actuator', retry: { ...RETRY, maxBackoff: 'soon' } },
+      '/retry/maxBackoff',
+      '"soon" is not a valid duration',
+    ],
+    [{ kind: 'actuator', retry: { ...RETRY, minBackoff: 'PT2M' } }, '/retry/minBackoff', 'is longer than maxBackoff'],
     [{ states: 'On' }, '/states', '"On" is not a list of states'],
     [{ states: ['On', ''] }, '/states/1', '"" is not a valid state'],
     [{ states: [1] }, '/states/0', '1 is not a valid state'],
@@ -196,6 +236,9 @@ describe('definePlug', () => {
     [{ input: { a: { type: 'any', defaultValue: new Map() } } }, '/input/a/defaultValue', 'not JSON'],
     [{ input: { a: { ...field, example: () => 1 } } }, '/input/a/example', 'not JSON'],
     [{ input: { a: { ...field, format: { type: 'enum' } } } }, '/input/a/format/values', 'nothing'],
+    [{ input: { a: { type: 'enum' } } }, '/input/a/values', 'nothing'],
+    [{ input: { a: { type: 'enum', values: ['x', 'x'] } } }, '/input/a/values', 'distinct'],
+    [{ input: { a: { type: 'enum', values: ['x'], defaultValue: 'y' } } }, '/input/a/defaultValue', 'among'],
     [
       { input: { a: { ...field, format: { type: 'url', values: ['x'] } } } },
       '/input/a/format/values',

@@ -34,6 +34,8 @@ describe('the page of a plug', () => {
     expect(page).toContain('| `distance` | double | m | how far |')
     expect(page).toContain('It may return further fields')
     expect(page).toContain('States: `In`, `Out`.')
+    const retry = { maxRetries: 5, minBackoff: 'PT1S', maxBackoff: 'PT1M' }
+    expect(plugPage({ ...siren, retry })).toContain('is retried up to 5 times, after PT1S to PT1M')
     expect(plugPage(siren)).toBe(
       '# siren\n\nactuator, version 1.0.0\n\nWails.\n\nIn the actuators of a rule:\n\n```json\n{\n  "label": "siren_1",\n  "name": "siren"\n}\n```',
     )

@@ -126,7 +126,7 @@ describe('each problem has a location and a correction', () => {
         'ERROR TYPE /sensors/0/sequence: "sequence" of sensor "heat" is 1.5, expected a whole number from 0',
       '/sensors/0/position = [1]': 'ERROR TYPE /sensors/0/position',
       '/relations/0/type = "XOR"':
-        'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
+        'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, COUNT, SHARE, not the text "XOR"; did you mean "OR"?',
       '/relations/0/parentLabels/1 = "flop"':
         'ERROR LABEL /relations/0/parentLabels/1: relation "both": unknown node "flop"; did you mean "flip"?',
       '/relations/0/parentLabels/1 = "note"':

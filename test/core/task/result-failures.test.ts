@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { CallError } from '../../../src/core/plug/call-error.ts'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
 import { line, live, type Live } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
@@ -54,6 +55,30 @@ describe('retries', () => {
       '0 log WARN broken; attempt 2 of 4 in 1000 ms at 0',
       '0 log WARN broken; attempt 3 of 4 in 2000 ms at 1000',
     ])
+  })
+})
+
+describe('an error of a plug', () => {
+  const retryConfig = { maxRetries: 3, maxBackoff: 'PT5S' }
+
+  it('ends retries when it is final', async () => {
+    const t = await watched({ retryConfig }, broken, new CallError('gone', { isFinal: true }))
+    t.send({})
+    expect(calledAt(t, 60_000)).toEqual([0, 1000])
+    expect(outcomeAt(t)).toEqual(['0 result s failed: gone at 1000'])
+  })
+
+  it('delays a retry, within the longest backoff', async () => {
+    const after = (retryAfter: number) => new CallError('busy', { retryAfter })
+    const t = await watched({ retryConfig }, after(3000), after(1500), after(90_000), 'On')
+    t.send({})
+    expect(calledAt(t, 60_000)).toEqual([0, 3000, 5000, 10_000])
+  })
+
+  it('may be any error with these fields', async () => {
+    const t = await watched({ retryConfig }, Object.assign(new Error('no'), { isFinal: true }))
+    t.send({})
+    expect(calledAt(t, 60_000)).toEqual([0])
   })
 })
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Scope } from '../../../src/kernel/rights.ts'
 import { basic } from '../sample-host.ts'
 import { wholeHost, type WholeHost } from '../whole-host.ts'
@@ -11,13 +11,21 @@ const MISSING = 'alarms.raise needs the scope operate'
 
 let folder: string
 let host: WholeHost
-beforeEach(async () => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rule-rights-'))
   host = await wholeHost({ data: folder, rateLimit: '0' })
 })
-afterEach(async () => {
+afterAll(async () => {
   await host[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
+})
+
+/** Each test has a resource, a template and a type of alarm of its own, since all share a host. */
+let count = 0
+let names = { resource: '', template: '', type: '' }
+beforeEach(() => {
+  count++
+  names = { resource: `boiler-${count}`, template: `hot-${count}`, type: `HEAT-${count}` }
 })
 
 interface Pair {
@@ -51,7 +59,7 @@ function graph(type: string, more: object = {}) {
 
 /** Posts a message, and returns the alarms of the type, or the error of the actuator. */
 async function outcome(task: string, type: string, value = 1): Promise<unknown> {
-  await host.done('POST', '/resources/boiler/events', { value })
+  await host.done('POST', `/resources/${names.resource}/events`, { value })
   const both = async () => {
     const { total } = (await host.ask('GET', `/alarm/alarms?type=${type}`)).body
     const { body } = await host.ask('GET', `/api/tasks/${task}/nodes/raise`)
@@ -66,29 +74,31 @@ const started = async (by: Pair, body: object): Promise<string> =>
   (await send<{ ID: string }>(by, 'POST', '/api/tasks', body)).ID
 
 const fromTemplate = async (template: string): Promise<string> =>
-  (await host.done<{ ID: string }>('POST', '/api/tasks', { template, name: 't', resource: 'boiler' })).ID
+  (await host.done<{ ID: string }>('POST', '/api/tasks', { template, name: template, resource: names.resource })).ID
 
 it.each<[readonly Scope[], string]>([
-  [['publish'], 'refused'],
   [['publish'], 'refused'],
   [['publish', 'operate'], 'raised'],
   [['admin'], 'raised'],
 ])('a template by a key with %j acts with its rights', async (scopes, expected) => {
-  await send(await keyWith(...scopes), 'POST', '/api/templates', { name: 'hot', ...graph('HEAT') })
-  const id = await fromTemplate('hot')
-  expect(await outcome(id, 'HEAT')).toBe(expected)
+  const { template, type } = names
+  await send(await keyWith(...scopes), 'POST', '/api/templates', { name: template, ...graph(type) })
+  const id = await fromTemplate(template)
+  expect(await outcome(id, type)).toBe(expected)
 })
 
 it('a rule without a template acts with the rights of the key that sent it', async () => {
-  const id = await started(await keyWith('operate'), graph('HEAT', { task: { name: 't', resource: 'boiler' } }))
-  expect(await outcome(id, 'HEAT')).toBe('raised')
+  const { resource, type } = names
+  const id = await started(await keyWith('operate'), graph(type, { task: { name: 'without', resource } }))
+  expect(await outcome(id, type)).toBe('raised')
 })
 
 it('a task keeps the rights of its version until it is reloaded', async () => {
   const author = await keyWith('publish')
-  await host.done('POST', '/api/templates', { name: 'hot', ...graph('FIRST') })
-  const id = await fromTemplate('hot')
-  await send(author, 'PUT', '/api/templates/hot', { name: 'hot', ...graph('SECOND') })
+  const { template } = names
+  await host.done('POST', '/api/templates', { name: template, ...graph('FIRST') })
+  const id = await fromTemplate(template)
+  await send(author, 'PUT', `/api/templates/${template}`, { name: template, ...graph('SECOND') })
   expect(await outcome(id, 'FIRST')).toBe('raised')
   await host.done('POST', `/api/tasks/${id}/command/reload`)
   expect(await outcome(id, 'SECOND', 2)).toBe('refused')
@@ -111,13 +121,13 @@ it.each([
   ['in another thread', 'x'.repeat(3_000)],
 ])('a run of a template acts with the rights of its caller, %s', async (_where, description) => {
   const body = {
-    graph: { ...graph('HEAT'), description },
-    data: [[{ resource: 'boiler', value: 1 }]],
-    conf: { executeActuators: true, resource: 'boiler' },
+    graph: { ...graph(names.type), description },
+    data: [[{ resource: names.resource, value: 1 }]],
+    conf: { executeActuators: true, resource: names.resource },
   }
   const run = async (...scopes: readonly Scope[]) => {
     await send(await keyWith(...scopes), 'POST', '/api/templates/run?logLevel=DEBUG', body)
-    return (await host.ask('GET', '/alarm/alarms')).body['total']
+    return (await host.ask('GET', `/alarm/alarms?type=${names.type}`)).body['total']
   }
   expect([await run('author'), await run('author', 'operate')]).toEqual([0, 1])
 })

@@ -93,8 +93,8 @@ const ALIKE: readonly (readonly [string, Asked])[] = [
   ['a long answer, which comes in pieces', json('POST', '/resources/boiler-1/events?store=false', LONG)],
 ]
 
-/** Routes where each host reports on itself. */
-const OWN = /^\/(?:docs|health|live|ready|metrics|cluster|console|auth\/v1\/session)(?:\/|$)/
+/** Routes where each host reports on itself, and a link without a signature, which belongs to no tenant. */
+const OWN = /^\/(?:docs|health|live|ready|metrics|cluster|console|auth\/v1\/session|alarm\/links\/one)(?:\/|$)/
 
 let cluster: MemoryHosts
 let owner: RunningHost

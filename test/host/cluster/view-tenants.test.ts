@@ -54,7 +54,7 @@ it('counts the messages after what stored states reflect, and how old the first 
   const still: Json = { k: 'still', at: now - 50 * SECOND, since: 0 }
   await store
     .log(LOG_NAME)
-    .append(0, [data(now - 90 * SECOND, 'a'), still, data(now - 40 * SECOND, 'a', 'b'), data(now, 'a')])
+    .append([data(now - 90 * SECOND, 'a'), still, data(now - 40 * SECOND, 'a', 'b'), data(now, 'a')])
   const [acme] = (await view(storage, 'acme')).tenants
   expect(acme?.behind.messages).toBe(3)
   expect(acme?.behind.ms).toBeGreaterThanOrEqual(40 * SECOND)
@@ -66,7 +66,7 @@ it('counts later entries like those inspected, of which some have no task', asyn
   const taken: Json = { k: 'data', at: now, m: { resource: 'a' } }
   const untaken: Json = { k: 'data', s: 'events', m: { resource: 'b' } }
   const entries = Array.from({ length: 3_000 }, (_, n) => (n % 4 === 0 ? taken : untaken))
-  await storage.tenant('acme').log(LOG_NAME).append(0, entries)
+  await storage.tenant('acme').log(LOG_NAME).append(entries)
   const [acme] = (await view(storage, 'acme')).tenants
   expect(acme?.behind.messages).toBe(750)
 })

@@ -146,11 +146,12 @@ const LIGHT: readonly (readonly [routes: RegExp, why: string])[] = [
   [/^POST \/api\/tasks\/one\/versions\/one\/restore$/, 'as PUT of the task'],
   [/^POST \/api\/tasks\/one\/deliveries\/one\/retry$/, 'one call of a plug, as by the task'],
   [/^POST \/api\/templates\/one\/rollouts(?:\/one\/(?:promote|rollback))?$/, 'a plan that is carried out afterwards'],
+  [/^POST \/prometheus\//, 'series are evaluated one after another, with turns of the loop between'],
   [/^POST \/mcp$/, 'each tool as the route of its service'],
   [/^POST \/auth\/v1\//, 'one record of a key or a session'],
   [/^POST \/api\/tasks\/one\/replay$/, 'a rehearsal, in a thread'],
   [
-    /^(?:POST|PUT|PATCH) \/(?:api\/(?:resource|events)|alarm|subscription|vault|bucket|storage)/,
+    /^(?:POST|PUT|PATCH) \/(?:api\/(?:resource|events|calendars)|retention|alarm|subscription|vault|bucket|storage)/,
     'documents and contents without a program',
   ],
 ]

@@ -135,7 +135,7 @@ function withoutSessions(storage: Storage): Storage {
 
 /** Content of the log so far. */
 export async function eventsOf(queue: JobQueue): Promise<readonly PlacedEvent[]> {
-  const { last } = await queue.documents.log.bounds(0)
+  const { last } = await queue.documents.log.bounds()
   const found: PlacedEvent[] = []
   if (last === 0) return found
   const ending = new AbortController()

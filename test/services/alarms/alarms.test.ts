@@ -18,8 +18,8 @@ describe('raising an alarm', () => {
     const answer = await alarms.ask('POST', '/alarm/alarms', alarmOf({ task: 't1', myRef: { deep: [1, null] } }))
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
-      id: 'a2',
-      self: 'http://localhost:80/alarm/alarms/a2',
+      id: 'a1',
+      self: 'http://localhost:80/alarm/alarms/a1',
       creationTime: AT_NOON,
       lastUpdateTime: AT_NOON,
       lastTriggeredTime: AT_NOON,
@@ -28,13 +28,17 @@ describe('raising an alarm', () => {
       text: 'too hot',
       source: { id: 'boiler-1' },
       status: 'ACTIVE',
+      lifecycle: 'unacknowledged',
+      suppression: 'none',
       severity: 'MAJOR',
       count: 1,
       revision: 1,
-      history: [{ id: 'a1', type: 'io.service.alarm.AlarmRaised', text: 'Alarm raised', timestamp: AT_NOON }],
+      history: [
+        { id: 'a2', type: 'io.service.alarm.AlarmRaised', text: 'Alarm raised', timestamp: AT_NOON, user: 'tester' },
+      ],
       additionalProperties: { task: 't1', myRef: { deep: [1, null] } },
     })
-    expect(await alarms.api.get('a2')).toEqual({ ...answer.json<object>(), self: '/alarm/alarms/a2' })
+    expect(await alarms.api.get('a1')).toEqual({ ...answer.json<object>(), self: '/alarm/alarms/a1' })
   })
 
   it('again increments the count of the open alarm, and changes nothing else', async () => {
@@ -176,6 +180,7 @@ describe('updating an alarm', () => {
     expect(alarm.lastTriggeredTime).toBe(AT_NOON)
     expect(alarm.history[1]).toEqual({
       id: 'a3',
+      user: 'tester',
       type: 'io.service.alarm.AlarmUpdated',
       text: 'Alarm updated',
       timestamp: new Date(NOON + 5).toISOString(),

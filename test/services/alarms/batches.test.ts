@@ -95,13 +95,13 @@ describe('a batch operation on alarms', () => {
     [
       { entity: 'alarm', action: 'delete', query: {} },
       [
-        '/query <- selects nothing (use ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee)',
+        '/query <- selects nothing (use ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee, lifecycle, suppression, commented)',
       ],
     ],
     [
       { entity: 'alarm', action: 'update', query: { ids: ['x'], type: 'y', more: 1 }, actionParameters: {} },
       [
-        '/query/more <- is unknown (known are ids, type, status, severity, source, dateFrom, dateTo, assignee)',
+        '/query/more <- is unknown (known are ids, type, status, severity, source, dateFrom, dateTo, assignee, lifecycle, suppression, commented)',
         '/actionParameters <- does not change anything (set at least one of severity, status, assignee, snoozeUntil)',
         '/query/ids <- is not allowed beside type (use ids or filters)',
       ],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CAUSES, CHUNKS, EVENT_LOG, KEYS, PARTITION } from '../../../src/services/alarms/alarm-record.ts'
+import { CAUSES, CHUNKS, EVENT_LOG, KEYS } from '../../../src/services/alarms/alarm-record.ts'
 import type { Alarm } from '../../../src/services/alarms/contract.ts'
 import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
 
@@ -19,7 +19,7 @@ async function later(ms: number): Promise<void> {
 
 const changesOf = ({ history }: Alarm) =>
   history.flatMap(({ changes = [] }) => changes.map(({ oldValue, newValue }) => [oldValue, newValue]))
-const eventCount = async () => (await alarms.storage.tenant('acme').log(EVENT_LOG).bounds(PARTITION)).last
+const eventCount = async () => (await alarms.storage.tenant('acme').log(EVENT_LOG).bounds()).last
 
 describe('an alarm with autoClearAfter', () => {
   it('is cleared that long after it was last raised', async () => {
@@ -91,7 +91,7 @@ describe('an alarm that is snoozed', () => {
     alarms.clock.now += MINUTE
     await alarms.api.raise(alarmOf())
     const awake = await alarms.api.get(id)
-    expect([awake.count, awake.history.length, await eventCount()]).toEqual([3, 3, 2])
+    expect([awake.count, awake.history.length, await eventCount()]).toEqual([3, 4, 2])
     expect(awake).not.toHaveProperty('snoozeUntil')
   })
 
@@ -102,10 +102,29 @@ describe('an alarm that is snoozed', () => {
     const awake = await alarms.api.update(id, { snoozeUntil: null })
     expect(changesOf(awake)).toEqual([
       [null, until],
+      ['none', 'shelved'],
       [until, null],
+      ['shelved', 'none'],
     ])
     await alarms.api.raise(alarmOf())
     expect(await eventCount()).toBe(4)
+  })
+})
+
+describe('retention of alarms', () => {
+  it('removes cleared alarms after its age, and leaves open ones', async () => {
+    await alarms.close()
+    const kept: { age?: number } = {}
+    alarms = await bench({ age: () => kept.age })
+    const open = await alarms.api.raise(alarmOf())
+    const cleared = await alarms.api.raise(alarmOf({ type: 'other' }))
+    await alarms.api.update(cleared.id, { status: 'CLEARED' })
+    await later(31 * DAY)
+    expect(await alarms.api.list({})).toMatchObject({ total: 2 })
+    kept.age = 30 * DAY
+    await later(1)
+    expect(await alarms.api.get(open.id)).toMatchObject({ status: 'ACTIVE' })
+    await expect(alarms.api.get(cleared.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { EVENT_LOG, PARTITION } from '../../../src/services/alarms/alarm-record.ts'
+import { EVENT_LOG } from '../../../src/services/alarms/alarm-record.ts'
 import type { AlarmEvent } from '../../../src/services/alarms/contract.ts'
 import { jsonLines, serverEvents } from '../../../src/services/shared/http/client/streams.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -60,6 +60,8 @@ const eventsOf = (id: string, source = 'boiler-1') => {
     severity: 'MAJOR',
     status: 'ACTIVE',
     count: 1,
+    lifecycle: 'unacknowledged',
+    suppression: 'none',
   }
   const cleared = {
     attribute: 'status',
@@ -68,13 +70,14 @@ const eventsOf = (id: string, source = 'boiler-1') => {
     newValue: 'CLEARED',
   }
   return [
-    { eventtype: 'io.service.alarm.AlarmRaised', eventtime: iso, alarm },
+    { eventtype: 'io.service.alarm.AlarmRaised', eventtime: iso, alarm, user: 'tester' },
     { eventtype: 'io.service.alarm.EventOccuredAgain', eventtime: iso, alarm: { ...alarm, count: 2 } },
     {
       eventtype: 'io.service.alarm.AlarmUpdated',
       eventtime: iso,
-      alarm: { ...alarm, count: 2, status: 'CLEARED' },
+      alarm: { ...alarm, count: 2, status: 'CLEARED', lifecycle: 'normal' },
       changes: [cleared],
+      user: 'tester',
     },
   ]
 }
@@ -172,13 +175,13 @@ describe('the stream of alarm events', () => {
   it('keeps the newest ten thousand events for returning readers', async () => {
     const log = alarms.storage.tenant('acme').log(EVENT_LOG)
     const { id } = await alarms.api.raise(alarmOf())
-    const [entry] = await log.read(PARTITION, 0)
+    const [entry] = await log.read(0)
     const bodies = Array.from({ length: 10_000 }, () => entry?.body ?? null)
-    await log.append(PARTITION, bodies)
-    await log.append(PARTITION, bodies.slice(0, 99))
+    await log.append(bodies)
+    await log.append(bodies.slice(0, 99))
     await alarms.service.keepHouse()
-    expect(await log.bounds(PARTITION)).toEqual({ first: 101, last: 10_100 })
-    expect(id).toBe('a2')
+    expect(await log.bounds()).toEqual({ first: 101, last: 10_100 })
+    expect(id).toBe('a1')
   })
 })
 

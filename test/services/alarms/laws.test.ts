@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Alarm, AlarmEvent } from '../../../src/services/alarms/contract.ts'
-import { EVENT_LOG, PARTITION } from '../../../src/services/alarms/alarm-record.ts'
+import { EVENT_LOG } from '../../../src/services/alarms/alarm-record.ts'
 import { timelineOf } from '../../../src/services/alarms/timeline.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -62,7 +62,7 @@ async function play(one: Step, { api }: Bench, ledger: Ledger): Promise<void> {
 /** Returns counts and states according to the events, in the order of the log. */
 async function toldBy({ storage }: Bench): Promise<ReadonlyMap<string, AlarmEvent['alarm']>> {
   const told = new Map<string, AlarmEvent['alarm']>()
-  for (const { body } of await storage.tenant('acme').log(EVENT_LOG).read(PARTITION, 0, 10_000)) {
+  for (const { body } of await storage.tenant('acme').log(EVENT_LOG).read(0, 10_000)) {
     const { alarm } = body as unknown as AlarmEvent
     expect(alarm['count'], 'counts only rise').toBeGreaterThanOrEqual(Number(told.get(alarm.id)?.['count'] ?? 0))
     told.set(alarm.id, alarm)

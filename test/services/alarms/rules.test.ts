@@ -114,6 +114,7 @@ describe('the cause of an alarm', () => {
       raisedBy: 'tester',
       cause,
       explanation: { node: 'alarm', fired: { time: 5 } },
+      heldBack: [],
     })
     expect(asked).toEqual([cause])
   })
@@ -134,7 +135,13 @@ describe('the cause of an alarm', () => {
 
   it('is null when no rule raised the alarm', async () => {
     const { id } = await alarms.api.raise(alarmOf())
-    expect(await alarms.api.why(id)).toEqual({ alarm: id, raisedBy: 'tester', cause: null, explanation: null })
+    expect(await alarms.api.why(id)).toEqual({
+      alarm: id,
+      raisedBy: 'tester',
+      cause: null,
+      explanation: null,
+      heldBack: [],
+    })
   })
 })
 

@@ -36,6 +36,8 @@ describe('a timeline', () => {
       text: 'too hot',
       severity: 'MAJOR',
       status: 'ACTIVE',
+      lifecycle: 'unacknowledged',
+      suppression: 'none',
     }
     const anew = {
       ...first,
@@ -49,7 +51,7 @@ describe('a timeline', () => {
       {
         timestamp: NOON + 2,
         type: 'io.service.alarm.AlarmUpdated',
-        alarm: { ...first, status: 'CLEARED', assignee: 'user/1' },
+        alarm: { ...first, status: 'CLEARED', lifecycle: 'normal', assignee: 'user/1' },
       },
       { timestamp: NOON + 3, type: 'io.service.alarm.AlarmRaised', alarm: anew },
     ] satisfies readonly TimelineItem[])

@@ -60,10 +60,10 @@ describe('a post', () => {
     const dying = openMemory({ disk })
     const log = dying.tenant('acme').log('log')
     for (let n = 0; n < 1200; n++) {
-      await log.append(0, entriesOf(readPost('a', at(n), n % 2 === 0 ? { ttl: '1d' } : {}, NOON)))
+      await log.append(entriesOf(readPost('a', at(n), n % 2 === 0 ? { ttl: '1d' } : {}, NOON)))
     }
     const twice = [1, 2].map((n) => ({ resource: 'b', ...at(n) }))
-    await log.append(0, entriesOf(readPost(undefined, twice, {}, NOON)))
+    await log.append(entriesOf(readPost(undefined, twice, {}, NOON)))
     await dying.close()
     await using broker = await brokerBench({ storage: openMemory({ disk, clock: () => NOON }) })
     expect(await values(broker)).toEqual(Array.from({ length: 1200 }, (_, n) => n))
@@ -194,10 +194,10 @@ describe('a post', () => {
     fates.push(poisoned, poisoned, poisoned)
     const resources = ['a', 'b', 'c']
     await Promise.all(resources.map((resource, n) => broker.api.posting.events(resource, at(n))))
-    expect((await storage.tenant('acme').log('log').bounds(0)).last).toBe(3)
+    expect((await storage.tenant('acme').log('log').bounds()).last).toBe(3)
     expect([await values(broker, 'a'), await values(broker, 'b'), await values(broker, 'c')]).toEqual([[], [1], [2]])
     expect(broker.reports).toEqual(['tenant acme: entry 1 of the log is skipped: this cannot be kept'])
-    expect(await storage.tenant('acme').series.applied('log', 0)).toBe(3)
+    expect(await storage.tenant('acme').series.applied('log')).toBe(3)
   })
 
   it('is rejected alone after few commits, if it came with many', async () => {
@@ -248,10 +248,10 @@ describe('a post', () => {
     await using broker = await brokerBench()
     await broker.api.posting.events('a', at(1))
     const log = broker.storage.tenant('acme').log('log')
-    await log.append(0, entriesOf(readPost('a', at(2), {}, NOON)))
+    await log.append(entriesOf(readPost('a', at(2), {}, NOON)))
     await broker.api.posting.events('a', at(3))
     expect(await values(broker)).toEqual([1, 2, 3])
-    expect(await broker.storage.tenant('acme').series.applied('log', 0)).toBe(3)
+    expect(await broker.storage.tenant('acme').series.applied('log')).toBe(3)
   })
 
   it('that the engine rejects leaves no trace', async () => {
@@ -260,7 +260,7 @@ describe('a post', () => {
     await using broker = await brokerBench({ storage, engine: () => engine })
     await expect(broker.api.posting.events('a', at(1))).rejects.toThrow('the engine is gone')
     expect(await values(broker)).toEqual([])
-    expect((await storage.tenant('acme').log('log').bounds(0)).last).toBe(0)
+    expect((await storage.tenant('acme').log('log').bounds()).last).toBe(0)
     await broker.api.posting.events('a', at(2), { forward: false })
     expect(await values(broker)).toEqual([2])
   })
@@ -273,7 +273,7 @@ describe('the log', () => {
     const sweep = async (): Promise<number> => {
       broker.timers.fire(30_000)
       await turns(20)
-      return (await log.bounds(0)).first
+      return (await log.bounds()).first
     }
     await broker.api.posting.events('a', at(1))
     expect(await sweep()).toBe(1)
@@ -319,7 +319,7 @@ describe('discovery', () => {
     await storage
       .tenant('acme')
       .log('log')
-      .append(0, entriesOf(readPost('a', at(1), {}, NOON)))
+      .append(entriesOf(readPost('a', at(1), {}, NOON)))
     const seen: string[] = []
     const discover = (resources: readonly { readonly resource: string }[]) => {
       seen.push(...resources.map(({ resource }) => resource))
@@ -337,14 +337,14 @@ describe('a command', () => {
     const outbox = storage.tenant('acme').log('outbox')
     const commands = {
       planning: (resource: string, command: object, hops: number) => [
-        outbox.appending(0, [{ resource, command: { ...command }, hops }]),
+        outbox.appending([{ resource, command: { ...command }, hops }]),
       ],
       committed: (resource: string) => void told.push(resource),
     }
     await using broker = await brokerBench({ storage, commands: () => commands })
     await broker.api.posting.command('a', { name: 'on', level: 1 }, { hops: 3 })
     expect(told).toEqual(['a'])
-    expect((await outbox.read(0, 0)).map(({ body }) => body)).toEqual([
+    expect((await outbox.read(0)).map(({ body }) => body)).toEqual([
       { resource: 'a', command: { name: 'on', level: 1, timestamp: NOON }, hops: 3 },
     ])
     expect(broker.engine.messages).toEqual([])

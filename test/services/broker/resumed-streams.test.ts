@@ -123,13 +123,13 @@ describe('a stream that continues in another process', () => {
     for (let sweeps = 0; sweeps < 2; sweeps += 1) {
       first.timers.fire(SWEEP_MS)
       await first.service.readable()
-      await expect.poll(async () => (await first.storage.tenant('acme').log('log').bounds(0)).last).toBe(3)
+      await expect.poll(async () => (await first.storage.tenant('acme').log('log').bounds()).last).toBe(3)
       clock.now += 600_000
     }
     await first.service.stop()
     await using second = await next()
     const url = await second.listen()
-    const { first: kept } = await second.storage.tenant('acme').log('log').bounds(0)
+    const { first: kept } = await second.storage.tenant('acme').log('log').bounds()
     const gapOf = async (id: string): Promise<boolean> => {
       await using again = await openAnswer(`${url}/resources/a/events`, { ...SSE, 'last-event-id': id })
       await again.until(': here')

@@ -93,6 +93,6 @@ export const SINK = {
 
 /** Returns the values of metric `n`, in the order of the log. */
 export async function logged(store: Store): Promise<readonly unknown[]> {
-  const entries = await store.log('log').read(0, 0, 10_000)
+  const entries = await store.log('log').read(0, 10_000)
   return entries.map(({ body }) => (body as { m: { n: unknown } }).m.n)
 }

@@ -74,7 +74,7 @@ it('reads everything again after the log was trimmed', async () => {
     store.putting(recordOf({ name: 'a', version: `1.0.${i}` }), 'any'),
   )
   await store.store.commit(writes.flat())
-  await store.store.log('function_changes').trim(0, 50)
+  await store.store.log('function_changes').trim(50)
   expect(await seen(reader)).toHaveLength(100)
 })
 
@@ -83,7 +83,7 @@ it('recovers after a failed read', async () => {
   const own = tenant('t')
   let isBroken = true
   const log = own.log('function_changes')
-  const bounds = (partition: number) => (isBroken ? Promise.reject(new Error('away')) : log.bounds(partition))
+  const bounds = () => (isBroken ? Promise.reject(new Error('away')) : log.bounds())
   const store = new FunctionStore({
     ...own,
     log: () => ({ ...log, bounds, read: log.read.bind(log) }),

@@ -138,7 +138,7 @@ describe('a restart', () => {
     // the operation stops anywhere, as when the process dies
     await before.service.stop()
     const types = (await first).tenant('acme')
-    expect(await types.log('resources').bounds(0)).toEqual({ first: 1, last: 32 })
+    expect(await types.log('resources').bounds()).toEqual({ first: 1, last: 32 })
     await before.app.close()
     await (await first).close()
 

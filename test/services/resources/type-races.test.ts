@@ -56,6 +56,36 @@ describe('a constraint that is added to a type during a write of a resource', ()
   })
 })
 
+describe('a write of a type', () => {
+  it('does not wait for that of another type', async () => {
+    const { storage, holdNext } = heldCommits(openMemory())
+    await using b = await bench({ storage })
+    const held = holdNext()
+    const first = b.api.types.create({ id: 'door' })
+    await held.reached
+    expect(await b.api.types.create({ id: 'window' })).toMatchObject({ value: { id: 'window' } })
+    held.go()
+    await first
+  })
+
+  it('keeps its constraint from being removed meanwhile', async () => {
+    const { storage, holdNext } = heldCommits(openMemory())
+    await using b = await bench({ storage })
+    const constraint = await narrowDoors(b)
+    const held = holdNext()
+    const applied = b.api.types.patch('door', { $constraints: [constraint] })
+    await held.reached
+    const removed = b.api.constraints.remove(constraint).then(
+      () => 'removed',
+      ({ code }: AppError) => code,
+    )
+    await othersGoOn()
+    held.go()
+    await applied
+    expect(await removed).toBe('WRONG_STATUS')
+  })
+})
+
 // Holds TYPEWORK-2
 describe('a change of a type during an operation', () => {
   it('keeps its constraint when the operation ends', async () => {

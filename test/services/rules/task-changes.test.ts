@@ -26,7 +26,7 @@ class CommittingRunner extends BareRunner {
     const carryOut = async (writes: readonly Write[]): Promise<void> => {
       if (this.refuses !== undefined) throw this.refuses
       const store = this.#storage.tenant('acme')
-      await store.commit([...writes, store.log('inputs').appending(0, [change.kind])])
+      await store.commit([...writes, store.log('inputs').appending([change.kind])])
       this.carried.push(writes)
       await planned.apply()
     }

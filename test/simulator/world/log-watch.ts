@@ -37,10 +37,10 @@ export class LogWatch {
   /** Called before entries up to `upTo` are trimmed. Holds LOG-7 */
   async trims(tenant: string, store: Store, upTo: number): Promise<void> {
     const log = store.log(LOG_NAME)
-    const applied = await store.series.applied(LOG_NAME, 0)
+    const applied = await store.series.applied(LOG_NAME)
     if (applied < upTo) this.#found(`${tenant}: series have the log up to ${applied}, and it is let go up to ${upTo}`)
     const position = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
-    const entries = await log.read(0, Math.min(position, upTo), 10_000)
+    const entries = await log.read(Math.min(position, upTo), 10_000)
     if (entries.some((entry) => entry.position <= upTo && isInput(entry.body))) {
       this.#found(`${tenant}: states reflect the log up to ${position}, and it is let go up to ${upTo}`)
     }

@@ -314,15 +314,14 @@ export class Medium {
   ): Log {
     return {
       name: inner.name,
-      append: async (partition, bodies) => (await commit([inner.appending(partition, bodies)])).results[0] ?? 0,
-      appending: (partition, bodies) => inner.appending(partition, bodies),
-      read: (partition, after, limit) => this.#read(life, () => inner.read(partition, after, limit)),
-      bounds: (partition) => this.#read(life, () => inner.bounds(partition)),
-      partitions: () => this.#read(life, () => inner.partitions()),
-      trim: (partition, upTo) =>
+      append: async (bodies) => (await commit([inner.appending(bodies)])).results[0] ?? 0,
+      appending: (bodies) => inner.appending(bodies),
+      read: (after, limit) => this.#read(life, () => inner.read(after, limit)),
+      bounds: () => this.#read(life, () => inner.bounds()),
+      trim: (upTo) =>
         this.#write(life, tenant, async () => {
           if (inner.name === LOG_NAME) await this.#watch.trims(tenant, store, upTo)
-          return inner.trim(partition, upTo)
+          return inner.trim(upTo)
         }),
     }
   }
@@ -360,12 +359,13 @@ export class Medium {
       },
       remove: (what) => written((series) => series.remove(what), what.synced),
       expire: (now) => written((series) => series.expire(now)),
-      applied: (log, partition) => this.#read(life, () => inner.applied(log, partition)),
+      applied: (log) => this.#read(life, () => inner.applied(log)),
       range: (query) => this.#read(life, () => inner.range(query)),
       columns: (query) => this.#read(life, () => inner.columns(query)),
       buckets: (query) => this.#read(life, () => inner.buckets(query)),
       latest: (resource, metric) => this.#read(life, () => inner.latest(resource, metric)),
       messages: (query) => this.#read(life, () => inner.messages(query)),
+      names: (query) => this.#read(life, () => inner.names(query)),
     }
   }
 }

@@ -8,7 +8,7 @@ const known = new Specs().know({ name: 'notes', version: 1, fields: {} })
 const put = (id: string, expect: Expectation = 'any', text = '{}') =>
   ({ kind: 'put', known, id, text, fields: [], expect }) as const
 const del = (id: string, expect: Expectation = 'any') => ({ kind: 'delete', known, id, expect }) as const
-const append = (...texts: string[]) => ({ kind: 'append', log: 'inputs', partition: 0, texts }) as const
+const append = (...texts: string[]) => ({ kind: 'append', log: 'inputs', texts }) as const
 const unit = (...writes: PreparedUnit['writes']): PreparedUnit => ({ tenant: 'acme', writes })
 const stored = (documents: Record<string, Kept> = {}, last?: number): Before => ({
   document: (_, __, id) => documents[id],
@@ -30,7 +30,7 @@ describe('the plan of a batch', () => {
   })
 
   it('STORE-1: a unit that conflicts leaves no trace in those after it', () => {
-    const { outcomes, documents, partitions } = planBatch(
+    const { outcomes, documents, logs } = planBatch(
       [
         unit(append('a'), put('x', 3, 'new')),
         unit(append('lost'), put('x', 4, 'lost'), put('y'), del('z', 9)),
@@ -43,7 +43,7 @@ describe('the plan of a batch', () => {
       ['x', 5],
       ['y', 1],
     ])
-    expect(partitions).toMatchObject([{ known: true, first: 8, bodies: ['a', 'b'] }])
+    expect(logs).toMatchObject([{ known: true, first: 8, bodies: ['a', 'b'] }])
   })
 
   it('STORE-1: takes back a document that a failed unit wrote twice', () => {
@@ -60,20 +60,20 @@ describe('the plan of a batch', () => {
     expect(codes(planBatch([unit(put('x', 6))], before).outcomes)).toEqual(['CONFLICT'])
   })
 
-  it('STORE-3: a partition begins with 1, and nothing is planned where nothing is appended', () => {
+  it('STORE-3: a log begins with 1, and nothing is planned where nothing is appended', () => {
     expect(planBatch([unit(append('a', 'b'), append('c'))], stored())).toMatchObject({
       outcomes: [[2, 3]],
-      partitions: [{ known: false, first: 1, bodies: ['a', 'b', 'c'] }],
+      logs: [{ known: false, first: 1, bodies: ['a', 'b', 'c'] }],
     })
-    const { outcomes, partitions } = planBatch([unit(append('a'), put('x', 1))], stored())
-    expect([codes(outcomes), partitions]).toEqual([['CONFLICT'], []])
+    const { outcomes, logs } = planBatch([unit(append('a'), put('x', 1))], stored())
+    expect([codes(outcomes), logs]).toEqual([['CONFLICT'], []])
   })
 
   it('a delete of nothing is not a change', () => {
     expect(planBatch([unit(del('x')), unit(del('x', 'absent'))], stored())).toEqual({
       outcomes: [[0], [0]],
       documents: [],
-      partitions: [],
+      logs: [],
     })
   })
 

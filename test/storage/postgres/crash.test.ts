@@ -28,7 +28,7 @@ describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
   async function check(tenant: string, answered: ReadonlySet<number>, refused: ReadonlySet<number>): Promise<void> {
     const storage = await openPostgres({ url: server.url, blobs: noBlobs() })
     const store = storage.tenant(tenant)
-    const entries = await store.log('inputs').read(0, 0, 10_000)
+    const entries = await store.log('inputs').read(0, 10_000)
     const notes = await store.collection(NOTES).find({ limit: 10_000 })
     expect(entries.map((entry) => entry.position)).toEqual(entries.map((_, i) => i + 1))
     const there = new Set(entries.map((entry) => Number(entry.body)))
@@ -37,7 +37,7 @@ describeWithPostgres('falls of PostgreSQL and of hosts', (start) => {
     const whole = [...there].flatMap((n) => [`left ${n}`, `right ${n}`]).sort()
     expect(notes.map((stored) => stored.id).sort()).toEqual(whole)
     expect(entries).toHaveLength(there.size * 2)
-    expect(await store.log('inputs').append(0, ['next'])).toBe(entries.length + 1)
+    expect(await store.log('inputs').append(['next'])).toBe(entries.length + 1)
     await storage.close()
   }
 

@@ -86,7 +86,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
       expect([failure.code, failure.message]).toEqual(['STORE', expect.stringContaining('permission denied')])
       await sql('create schema guests authorization guest')
       const storage = await openPostgres({ config, blobs: noBlobs(), schema: 'guests' })
-      expect(await storage.tenant('acme').log('inputs').append(0, [1])).toBe(1)
+      expect(await storage.tenant('acme').log('inputs').append([1])).toBe(1)
       await storage.close()
     })
 
@@ -122,12 +122,12 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
       await sql(`alter table refusing.c_notes_1 add check (f_text <> 'refused')`)
       const settled = await Promise.allSettled([
         notes.put('b', { text: 'fine' }),
-        store.commit([store.log('inputs').appending(0, ['lost']), notes.putting('c', { text: 'refused' })]),
-        store.commit([store.log('inputs').appending(0, ['kept']), notes.putting('d', { text: 'fine' })]),
+        store.commit([store.log('inputs').appending(['lost']), notes.putting('c', { text: 'refused' })]),
+        store.commit([store.log('inputs').appending(['kept']), notes.putting('d', { text: 'fine' })]),
       ])
       expect(settled.map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
       expect(await notes.ids({})).toEqual(['a', 'b', 'd'])
-      expect(await store.log('inputs').read(0, 0)).toEqual([{ position: 1, body: 'kept' }])
+      expect(await store.log('inputs').read(0)).toEqual([{ position: 1, body: 'kept' }])
       const failure = await failureOf(() => notes.put('e', { text: 'refused' }))
       expect(failure).toMatchObject({ code: 'STORE', issues: [{ type: 'NOT_WRITTEN' }] })
       expect(failure.message).toContain('violates check constraint')
@@ -182,7 +182,7 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
       const store = storage.tenant('acme')
       const bodies = Array.from({ length: 66 }, () => 'x'.repeat(1_048_574))
       const [put, log] = [store.collection(NOTES).putting('x', { text: 'one' }), store.log('inputs')]
-      await expectCode(() => store.commit([put, log.appending(0, bodies)]), 'TOO_LARGE')
+      await expectCode(() => store.commit([put, log.appending(bodies)]), 'TOO_LARGE')
       const messages = bodies.map((extra, time) => ({
         resource: 'r',
         stream: 's',

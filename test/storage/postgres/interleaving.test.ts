@@ -75,7 +75,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
   it('STORE-3: the one that waited for a document takes positions after those of the other', async () => {
     const [one, two] = stores()
     const unit = (store: Store) =>
-      store.commit([store.collection(NOTES).putting('x', { text: 'x' }), store.log('inputs').appending(0, [1])])
+      store.commit([store.collection(NOTES).putting('x', { text: 'x' }), store.log('inputs').appending([1])])
     await unit(one)
     await holder.query('begin')
     await holder.query(`select from c_notes_1 where id = 'x' for update`)
@@ -93,38 +93,38 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
   it('FENCE-1: a writer that waited for the fence while another took it is rejected, with all its writes', async () => {
     const [one, two] = stores()
     const before = fenceStore(one, await takeFence(one, 'tenant', { holder: 'a', term: 1 }))
-    await before.log('inputs').append(0, [1])
+    await before.log('inputs').append([1])
     await holder.query('begin')
     await holder.query('select from c_fences_1 for update')
     const taking = watched(takeFence(two, 'tenant', { holder: 'b', term: 2 }))
     await until(async () => (await waiting()) === 1)
-    const late = watched(before.log('inputs').append(0, [2]))
+    const late = watched(before.log('inputs').append([2]))
     await until(async () => (await waiting()) === 2)
     await holder.query('commit')
     const after = fenceStore(two, await taking.work)
     await expect(late.work).rejects.toMatchObject({ code: 'FENCED' })
-    expect(await after.log('inputs').append(0, [3])).toBe(2)
-    expect((await one.log('inputs').read(0, 0, 10)).map(({ body }) => body)).toEqual([1, 3])
+    expect(await after.log('inputs').append([3])).toBe(2)
+    expect((await one.log('inputs').read(0, 10)).map(({ body }) => body)).toEqual([1, 3])
   })
 
   it('a position that was applied is passed over, whichever host applied it', async () => {
     const [one, two] = stores()
     const at = (position: number) => ({
       samples: [{ resource: 'r', metric: 'm', time: 1, value: position }],
-      applies: { log: 'inputs', partition: 0, position },
+      applies: { log: 'inputs', position },
     })
     await one.series.append(at(1))
     await one.series.append(at(2))
     await two.series.append(at(1))
     expect(await one.series.latest('r')).toMatchObject([{ value: 2 }])
-    expect(await one.series.applied('inputs', 0)).toBe(2)
+    expect(await one.series.applied('inputs')).toBe(2)
   })
 
   it('the position that is applied never goes back, however slow the host with the older one is', async () => {
     const [one, two] = stores()
     const at = (metric: string, position: number) => ({
       samples: [{ resource: 'r', metric, time: 1, value: position }],
-      applies: { log: 'inputs', partition: 0, position },
+      applies: { log: 'inputs', position },
     })
     await one.series.append({ samples: [{ resource: 'r', metric: 'held', time: 1, value: 0 }] })
     await one.series.append(at('free', 1))
@@ -138,7 +138,7 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     await until(async () => fast.ended || (await waiting()) === 2)
     await holder.query('commit')
     await Promise.all([slow.work, fast.work])
-    expect(await one.series.applied('inputs', 0)).toBe(3)
+    expect(await one.series.applied('inputs')).toBe(3)
   })
 
   it('what another host is writing while a specification is raised is read again too', async () => {
@@ -163,16 +163,16 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     const [one] = stores()
     const log = one.log('inputs')
     const bodies = Array.from({ length: 10_000 }, () => 1)
-    await log.append(0, bodies)
-    await log.append(0, bodies.slice(0, 20))
+    await log.append(bodies)
+    await log.append(bodies.slice(0, 20))
     await holder.query('begin')
-    await holder.query('update log_partitions set first = 10001')
-    const trimming = log.trim(0, 10_010)
+    await holder.query('update logs set first = 10001')
+    const trimming = log.trim(10_010)
     await until(async () => (await waiting()) === 1)
     await holder.query('delete from log_entries where position <= 10000')
     await holder.query('commit')
     await trimming
-    expect(await log.bounds(0)).toEqual({ first: 10_011, last: 10_020 })
-    expect(await log.read(0, 0)).toHaveLength(10)
+    expect(await log.bounds()).toEqual({ first: 10_011, last: 10_020 })
+    expect(await log.read(0)).toHaveLength(10)
   })
 })

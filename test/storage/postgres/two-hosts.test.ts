@@ -137,7 +137,7 @@ describeWithPostgres('two hosts on one database', (start) => {
     await guard.collection(NOTES).put('taken', { text: 'x' })
     const append = async (store: Store, by: number, n: number) => {
       const log = store.log('inputs')
-      const writes = [log.appending(0, [`${by}/${n}`, `${by}/${n}`])]
+      const writes = [log.appending([`${by}/${n}`, `${by}/${n}`])]
       if (n % 3 === 0) writes.push(store.collection(NOTES).putting('taken', { text: 'y' }, 'absent'))
       const settled = await Promise.allSettled([store.commit(writes)])
       return settled.map(
@@ -145,7 +145,7 @@ describeWithPostgres('two hosts on one database', (start) => {
       )
     }
     const answers = (await Promise.all(both.flatMap((store, by) => upTo(40).map((n) => append(store, by, n))))).flat()
-    const entries = await guard.log('inputs').read(0, 0)
+    const entries = await guard.log('inputs').read(0)
     expect(entries.map((entry) => entry.position)).toEqual(upTo(2 * 2 * 27))
     for (const [body, last] of answers) {
       const found = entries.filter((entry) => entry.body === body).map((entry) => entry.position)
@@ -164,24 +164,24 @@ describeWithPostgres('two hosts on one database', (start) => {
     const writers = { done: false }
     const follow = async () => {
       const log = two.log('inputs')
-      for (let after = 0; !writers.done || (await log.bounds(0)).last > after;) {
-        for (const { position } of await log.read(0, after, 7)) {
+      for (let after = 0; !writers.done || (await log.bounds()).last > after;) {
+        for (const { position } of await log.read(after, 7)) {
           seen.push(position)
           after = position
         }
-        await log.trim(0, after)
+        await log.trim(after)
       }
     }
     const following = follow()
     await Promise.all(
       [one, two].map(async (store) => {
-        for (const n of upTo(50)) await store.log('inputs').append(0, [n])
+        for (const n of upTo(50)) await store.log('inputs').append([n])
       }),
     )
     writers.done = true
     await following
     expect(seen).toEqual(upTo(100))
-    expect(await one.log('inputs').bounds(0)).toEqual({ first: 101, last: 100 })
+    expect(await one.log('inputs').bounds()).toEqual({ first: 101, last: 100 })
   })
 
   it('STORE-5: what one host was answered is there for the other', async () => {
@@ -203,13 +203,13 @@ describeWithPostgres('two hosts on one database', (start) => {
           await series.append({
             samples: [{ resource: 'r', metric: 'm', time: 0, value: position }],
             messages: [{ resource: 'r', stream: 's', time: position, body: { position } }],
-            applies: { log: 'inputs', partition: 0, position },
+            applies: { log: 'inputs', position },
           })
         }
       }),
     )
     const [{ series }] = both
-    expect(await series.applied('inputs', 0)).toBe(30)
+    expect(await series.applied('inputs')).toBe(30)
     expect(await series.latest('r')).toMatchObject([{ value: 30 }])
     expect(await series.messages({ resource: 'r', stream: 's' })).toHaveLength(30)
   })
@@ -242,7 +242,7 @@ describeWithPostgres('two hosts on one database', (start) => {
       await expectCode(act, 'STORE')
       await expectCode(act, 'STORE')
     }
-    expect(await old.tenant('acme').log('inputs').append(0, [1])).toBe(1)
+    expect(await old.tenant('acme').log('inputs').append([1])).toBe(1)
     await Promise.all([old.close(), young.close()])
   })
 

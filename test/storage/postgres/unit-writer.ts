@@ -18,10 +18,10 @@ export const NOTES: CollectionSpec<Note> = {
 export async function writeUnit(store: Store, n: number): Promise<void> {
   const notes = store.collection(NOTES)
   await store.commit([
-    store.log('inputs').appending(0, [n]),
+    store.log('inputs').appending([n]),
     notes.putting(`left ${n}`, { text: 'x' }, 'absent'),
     notes.putting(`right ${n}`, { text: 'y' }, 'absent'),
-    store.log('inputs').appending(0, [n]),
+    store.log('inputs').appending([n]),
   ])
 }
 

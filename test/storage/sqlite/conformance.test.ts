@@ -1,7 +1,6 @@
 /** Runs the suites that every medium passes on SQLite. */
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
-import { describeFence } from '../../contracts/storage/fence-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
 import { some } from '../../support/arbitraries/runs.ts'
@@ -9,7 +8,6 @@ import { sqliteMedium } from './sqlite-medium.ts'
 
 describeCollection('SQLite', sqliteMedium())
 describeCommit('SQLite', sqliteMedium())
-describeFence('SQLite', sqliteMedium())
 describeLog('SQLite', sqliteMedium())
 describeSeries('SQLite', sqliteMedium())
 const FOLDING: readonly (readonly [string, Parameters<typeof sqliteMedium>[0]])[] = [

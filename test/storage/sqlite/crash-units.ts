@@ -25,7 +25,7 @@ export function unitWrites(units: Collection<Unit>, log: Log, n: number): readon
   const gone = deletedKey(n)
   return [
     units.putting('left', unit(n)),
-    log.appending(0, [n]),
+    log.appending([n]),
     units.putting(putKey(n), unit(n)),
     ...(gone === undefined ? [] : [units.deleting(gone)]),
     units.putting('right', unit(n)),
@@ -55,13 +55,13 @@ export function seriesBatch(n: number): Parameters<Series['append']>[0] {
       { resource: `r${n % 5}`, metric: 'last', time: 0, value: n },
     ],
     messages: [{ resource: 'r', stream: 'events', time: n, body: { n } }],
-    applies: { log: 'inputs', partition: 0, position: n },
+    applies: { log: 'inputs', position: n },
   }
 }
 
 /** Applies a unit from the log, as a projection does after a crash. */
 export async function applyUnit(store: Store, n: number): Promise<void> {
-  const [entry] = await store.log('inputs').read(0, n - 1, 1)
+  const [entry] = await store.log('inputs').read(n - 1, 1)
   if (entry?.body !== n) throw new Error(`position ${n} has ${JSON.stringify(entry?.body)}`)
   await store.series.append(seriesBatch(n))
 }

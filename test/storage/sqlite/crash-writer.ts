@@ -14,8 +14,8 @@ const storage = await openSqlite({ folder, blobs: openMemoryBlobs(), foldAt: Num
 const store = storage.tenant('acme')
 const log = store.log('inputs')
 
-const { last } = await log.bounds(0)
-for (let n = (await store.series.applied('inputs', 0)) + 1; n <= last; n += 1) await applyUnit(store, n)
+const { last } = await log.bounds()
+for (let n = (await store.series.applied('inputs')) + 1; n <= last; n += 1) await applyUnit(store, n)
 
 let next = last + 1
 const writer = async (): Promise<void> => {

@@ -47,11 +47,11 @@ async function expectUnits(folder: string, answered: Answered): Promise<void> {
   try {
     const store = storage.tenant('acme')
     const log = store.log('inputs')
-    const { first, last } = await log.bounds(0)
+    const { first, last } = await log.bounds()
     expect(first).toBe(1)
     expect(last, 'STORE-4: no answered commit is lost').toBeGreaterThanOrEqual(answered.commit)
     for (let after = 0; after < last; after += 10_000) {
-      const entries = await log.read(0, after, 10_000)
+      const entries = await log.read(after, 10_000)
       const numbers = Array.from({ length: Math.min(10_000, last - after) }, (_, i) => after + i + 1)
       expect(entries, 'STORE-3: position n has unit n').toEqual(numbers.map((n) => ({ position: n, body: n })))
     }
@@ -67,7 +67,7 @@ async function expectUnits(folder: string, answered: Answered): Promise<void> {
     }
 
     const { series } = store
-    const applied = await series.applied('inputs', 0)
+    const applied = await series.applied('inputs')
     expect(applied, 'STORE-4 for samples').toBeGreaterThanOrEqual(answered.series)
     expect(applied).toBeLessThanOrEqual(last)
     const numbers = Array.from({ length: applied }, (_, i) => i + 1)

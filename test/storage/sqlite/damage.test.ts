@@ -62,8 +62,8 @@ const PLACES: readonly (readonly [string, Place])[] = [
     'an entry of a log',
     {
       file: 'state.db',
-      write: (store) => store.log('inputs').append(0, ['one', 'two']),
-      read: (store) => store.log('inputs').read(0, 0),
+      write: (store) => store.log('inputs').append(['one', 'two']),
+      read: (store) => store.log('inputs').read(0),
       table: 'entries',
       columns: ['bodies', 'count'],
       named: 'log inputs',

@@ -28,14 +28,14 @@ describe('a hundred appends one after the other', () => {
     const storage = await openSqlite({ folder: data, blobs: openMemoryBlobs() })
     const store = storage.tenant('acme')
     const names = Array.from({ length: logs }, (_, i) => store.log(`calls${i}`))
-    const commit = () => store.commit(names.map((log) => log.appending(0, [{ temperature: 21.5, humidity: 60 }])))
+    const commit = () => store.commit(names.map((log) => log.appending([{ temperature: 21.5, humidity: 60 }])))
     // names and tables have been created
     await commit()
     const journal = join(data, 'state.db-wal')
     const before = statSync(journal).size
     for (let i = 0; i < TIMES; i++) await commit()
     expect((statSync(journal).size - before) / FRAME / TIMES).toBeLessThan(most)
-    expect(await names[0]?.bounds(0)).toEqual({ first: 1, last: TIMES + 1 })
+    expect(await names[0]?.bounds()).toEqual({ first: 1, last: TIMES + 1 })
     await storage.close()
   })
 })

@@ -36,9 +36,9 @@ describe('writes of one turn', () => {
     const storage = await open()
     const log = storage.tenant('small').log('inputs')
     const { commits } = storage.stats()
-    await Promise.all(Array.from({ length: 200 }, () => log.append(0, ['x'.repeat(100)])))
+    await Promise.all(Array.from({ length: 200 }, () => log.append(['x'.repeat(100)])))
     expect(storage.stats().commits).toBe(commits + 1)
-    await Promise.all([log.append(0, ['x'.repeat(4_000)]), log.append(0, ['x']), log.append(0, ['x'])])
+    await Promise.all([log.append(['x'.repeat(4_000)]), log.append(['x']), log.append(['x'])])
     expect(storage.stats().commits).toBe(commits + 3)
     await storage.close()
   })
@@ -54,12 +54,12 @@ describe('writes of one turn', () => {
     const settled = await Promise.allSettled([
       store.collection(THINGS).put('before', { name: 'one' }),
       store.collection({ ...newer, version: 4 }).put('x', { lost: true }),
-      store.commit([store.collection(THINGS).putting('after', {}), store.log('inputs').appending(0, [1])]),
+      store.commit([store.collection(THINGS).putting('after', {}), store.log('inputs').appending([1])]),
     ])
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(settled[1]).toMatchObject({ reason: { code: 'STORE' } })
     expect(await store.collection(THINGS).ids({})).toEqual(['after', 'before'])
-    expect(await store.log('inputs').bounds(0)).toEqual({ first: 1, last: 1 })
+    expect(await store.log('inputs').bounds()).toEqual({ first: 1, last: 1 })
     await storage.close()
   })
 
@@ -70,11 +70,11 @@ describe('writes of one turn', () => {
     const things = store.collection(THINGS)
     await things.put('there', { name: 'there' })
     const settled = await Promise.allSettled([
-      log.append(0, ['a']),
-      store.commit([log.appending(0, ['refused']), things.putting('there', { name: 'again' }, 'absent')]),
-      log.append(1, ['other']),
-      store.commit([log.appending(0, ['b', 'c']), log.appending(0, ['d'])]),
-      ...Array.from({ length: 300 }, (_, i) => log.append(0, [i])),
+      log.append(['a']),
+      store.commit([log.appending(['refused']), things.putting('there', { name: 'again' }, 'absent')]),
+      store.log('others').append(['other']),
+      store.commit([log.appending(['b', 'c']), log.appending(['d'])]),
+      ...Array.from({ length: 300 }, (_, i) => log.append([i])),
     ])
     expect(settled.slice(0, 4)).toMatchObject([
       { value: 1 },
@@ -83,13 +83,13 @@ describe('writes of one turn', () => {
       { value: { results: [3, 4] } },
     ])
     expect(settled.at(-1)).toMatchObject({ value: 304 })
-    const all = await log.read(0, 0, 400)
+    const all = await log.read(0, 400)
     expect(all.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'd', ...Array.from({ length: 300 }, (_, i) => i)])
     expect(all.map(({ position }) => position)).toEqual(Array.from({ length: 304 }, (_, i) => i + 1))
     await storage.close()
 
     const db = new DatabaseSync(join(folder, 'state.db'))
-    const sql = `SELECT count FROM entries WHERE partition IN (SELECT key FROM partitions WHERE tenant = 'sharing') ORDER BY partition, key`
+    const sql = `SELECT count FROM entries WHERE log IN (SELECT key FROM logs WHERE tenant = 'sharing') ORDER BY log, key`
     const rows = db.prepare(sql).all()
     expect(rows.map((row) => row['count'])).toEqual([256, 48, 1])
     db.close()
@@ -107,8 +107,8 @@ describe('writes of one turn', () => {
       const settled = await Promise.allSettled(
         Array.from({ length: 12 }, (_, i) =>
           i % 3 === 1
-            ? store.commit([log.appending(0, [long]), things.putting('there', { name: 'again' }, 'absent')])
-            : store.commit([things.putting(`t${i}`, { name: 'new' }), log.appending(0, [`${i} ${long}`])]),
+            ? store.commit([log.appending([long]), things.putting('there', { name: 'again' }, 'absent')])
+            : store.commit([things.putting(`t${i}`, { name: 'new' }), log.appending([`${i} ${long}`])]),
         ),
       )
       const taken = [0, 2, 3, 5, 6, 8, 9, 11]
@@ -125,10 +125,10 @@ describe('writes of one turn', () => {
   it('append to a log what was trimmed in between', async () => {
     const storage = await open()
     const log = storage.tenant('trimming').log('inputs')
-    const positions = await Promise.all([log.append(0, [1, 2]), log.trim(0, 2), log.append(0, [3])])
+    const positions = await Promise.all([log.append([1, 2]), log.trim(2), log.append([3])])
     expect(positions).toEqual([2, undefined, 3])
-    expect(await log.bounds(0)).toEqual({ first: 3, last: 3 })
-    expect(await log.read(0, 0)).toEqual([{ position: 3, body: 3 }])
+    expect(await log.bounds()).toEqual({ first: 3, last: 3 })
+    expect(await log.read(0)).toEqual([{ position: 3, body: 3 }])
     await storage.close()
   })
 })

@@ -21,14 +21,14 @@ describe('a trim of many entries', () => {
   it('lets what is committed meanwhile pass, and leaves no row behind', async () => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     const log = storage.tenant('acme').log('inputs')
-    for (let n = 1; n <= ENTRIES; n++) await log.append(0, [n])
+    for (let n = 1; n <= ENTRIES; n++) await log.append([n])
     const order: string[] = []
-    const trimming = log.trim(0, ENTRIES - 1).then(() => order.push('trimmed'))
-    const appending = log.append(0, ['later']).then((position) => order.push(`appended ${position}`))
+    const trimming = log.trim(ENTRIES - 1).then(() => order.push('trimmed'))
+    const appending = log.append(['later']).then((position) => order.push(`appended ${position}`))
     await Promise.all([trimming, appending])
     expect(order).toEqual([`appended ${ENTRIES + 1}`, 'trimmed'])
-    expect(await log.bounds(0)).toEqual({ first: ENTRIES, last: ENTRIES + 1 })
-    expect(await log.read(0, 0)).toEqual([
+    expect(await log.bounds()).toEqual({ first: ENTRIES, last: ENTRIES + 1 })
+    expect(await log.read(0)).toEqual([
       { position: ENTRIES, body: ENTRIES },
       { position: ENTRIES + 1, body: 'later' },
     ])
@@ -39,19 +39,19 @@ describe('a trim of many entries', () => {
   it('that was cut off is finished by the next', async () => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     const log = storage.tenant('acme').log('inputs')
-    for (let n = 1; n <= ENTRIES; n++) await log.append(0, [n])
+    for (let n = 1; n <= ENTRIES; n++) await log.append([n])
     // closing rejects all but the first transaction
-    const trimming = log.trim(0, ENTRIES).catch((error: { code: string }) => error.code)
+    const trimming = log.trim(ENTRIES).catch((error: { code: string }) => error.code)
     await storage.close()
     expect(await trimming).toBe('CLOSED')
     expect(rows()).toBe(ENTRIES - TRIM_ROWS)
 
     const again = await openSqlite({ folder, blobs: openMemoryBlobs() })
     const same = again.tenant('acme').log('inputs')
-    expect(await same.bounds(0)).toEqual({ first: ENTRIES + 1, last: ENTRIES })
-    expect(await same.read(0, 0)).toEqual([])
-    await same.trim(0, 1)
-    expect(await same.append(0, ['next'])).toBe(ENTRIES + 1)
+    expect(await same.bounds()).toEqual({ first: ENTRIES + 1, last: ENTRIES })
+    expect(await same.read(0)).toEqual([])
+    await same.trim(1)
+    expect(await same.append(['next'])).toBe(ENTRIES + 1)
     await again.close()
     expect(rows()).toBe(1)
   })

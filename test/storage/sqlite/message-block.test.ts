@@ -57,7 +57,7 @@ describe('messages that arrive', () => {
     const { series } = storage.tenant('acme')
     const at = (position: number) => ({
       messages: [message('r', position * 2), message('s', position * 2 + 1)],
-      applies: { log: 'broker', partition: 0, position },
+      applies: { log: 'broker', position },
     })
     await Promise.all([1, 1, 2, 1, 3].map((position) => series.append(at(position))))
     expect(standing('applied')).toEqual([1, 6, 0])

@@ -133,14 +133,14 @@ describe('a program that forgets to close its store', () => {
       import { openMemoryBlobs } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/memory/memory-objects.ts'))}
       import { openSqlite } from ${JSON.stringify(join(import.meta.dirname, '../../../src/storage/sqlite/open-sqlite.ts'))}
       const storage = await openSqlite({ folder: process.argv[1], blobs: openMemoryBlobs() })
-      console.log(await storage.tenant('acme').log('inputs').append(0, ['a', 'b']))
-      console.log((await storage.tenant('acme').log('inputs').read(0, 0)).length)`
+      console.log(await storage.tenant('acme').log('inputs').append(['a', 'b']))
+      console.log((await storage.tenant('acme').log('inputs').read(0)).length)`
     const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code, folder], {
       encoding: 'utf8',
     })
     expect([status, stdout]).toEqual([0, '2\n2\n'])
     const storage = await open(folder)
-    expect(await storage.tenant('acme').log('inputs').bounds(0)).toEqual({ first: 1, last: 2 })
+    expect(await storage.tenant('acme').log('inputs').bounds()).toEqual({ first: 1, last: 2 })
     await storage.close()
   })
 })

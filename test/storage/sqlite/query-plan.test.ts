@@ -197,7 +197,7 @@ function plain(filter: Filter, sort: NonNullable<Query['sort']>): readonly strin
 }
 
 describe('a query of a large collection', () => {
-  it.each(FILTERS)('counts %s', async (_, where, filter) => {
+  it.each(some(FILTERS))('counts %s', async (_, where, filter) => {
     const expected = plain(filter, [])
     expect(await collection.count(where)).toBe(expected.length)
     expect(await together.count(where)).toBe(expected.length)
@@ -213,7 +213,7 @@ describe('a query of a large collection', () => {
     expect(await ranked.countBy('status', where)).toEqual(counts)
   })
 
-  it.each(FILTERS)('looks through what has no index, among %s', async (_, others, filter) => {
+  it.each(some(FILTERS))('looks through what has no index, among %s', async (_, others, filter) => {
     const where: readonly Condition[] = [...others, asks('note', 'contains', 'the kind-1')]
     const expected = plain((job, id) => filter(job, id) && job.kind === 'kind-1', [{ field: 'rank', descending: true }])
     const sort = [{ field: 'rank', descending: true }]

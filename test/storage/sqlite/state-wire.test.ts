@@ -9,11 +9,10 @@ const JOBS: readonly StateJob[] = [
     kind: 'commit',
     tenant: 'a',
     writes: [
-      { kind: 'append', log: 'inputs', partition: 3, chunks: [] },
+      { kind: 'append', log: 'inputs', chunks: [] },
       {
         kind: 'append',
         log: 'inputs',
-        partition: 0,
         chunks: [
           { count: 2, bodies: '1,2' },
           { count: 1, bodies: '"é😀"' },
@@ -31,7 +30,7 @@ const JOBS: readonly StateJob[] = [
       },
     ],
   },
-  { kind: 'trim', tenant: 'b', log: 'inputs', partition: 1, upTo: 7 },
+  { kind: 'trim', tenant: 'b', log: 'inputs', upTo: 7 },
   {
     kind: 'commit',
     tenant: 'b',

@@ -34,6 +34,12 @@ function holdsFor(gate: Relation, row: readonly string[]): boolean {
       return !matches.every(Boolean)
     case 'OR':
       return matches.some(Boolean)
+    case 'COUNT':
+    case 'SHARE': {
+      const met = matches.filter(Boolean).length
+      const value = gate.type === 'SHARE' ? met / row.length : met
+      return value >= (gate.atLeast ?? 0) && value <= (gate.atMost ?? Number.POSITIVE_INFINITY)
+    }
     case 'GENERAL':
       return gate.combinations.some((combination) => row.every((state, i) => state === combination[i]))
   }

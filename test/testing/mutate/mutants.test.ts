@@ -142,7 +142,7 @@ describe('mutateRule', () => {
     }
     const { killed, survived } = await mutateRule(simple, neverMoreThan(1, { within: '10m', node: 'a' }), {
       plugs: builtins,
-      numRuns: 15,
+      numRuns: 6,
       seed: 1,
       metrics: { t: readings(0, 100) },
     })

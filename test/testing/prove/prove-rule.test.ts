@@ -60,7 +60,7 @@ describe('proveRule', () => {
   })
 
   it('distinguishes states by the memory of plugs', async () => {
-    const debounce = sensorPlug('debounce', ['Yes', 'No'], {
+    const settling = sensorPlug('settling', ['Yes', 'No'], {
       execute(context) {
         const before = context.internalState as { since: number } | undefined
         const since = before?.since ?? context.now
@@ -69,10 +69,10 @@ describe('proveRule', () => {
     })
     const stays: Rule = {
       ...code,
-      sensors: [{ label: 'hot', name: 'debounce', resource: '$', properties: {} }],
+      sensors: [{ label: 'hot', name: 'settling', resource: '$', properties: {} }],
       triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Yes'] }],
     }
-    const slow = { plugs: [...builtins, debounce], gaps: [600_000], values: { t: [80] }, length: 5 }
+    const slow = { plugs: [...builtins, settling], gaps: [600_000], values: { t: [80] }, length: 5 }
     await expect(holding(never(fires('alarm')), stays, slow)).rejects.toThrow('never alarm fires')
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { Rule } from '../../../src/index.ts'
+import { cases } from '../../support/arbitraries/runs.ts'
 import {
   checkRule,
   duplicatesChangeNothing,
@@ -45,7 +46,7 @@ describe('relations of two runs', () => {
     ['a rule for any resource', celsius, resourcesAreAlike()],
     ['a rule that is written otherwise', celsius, sameAs(rule({ condition: 't > 90' }, 'condition', 'True'))],
   ])('%s: holds', async (_, subject, property) => {
-    const report = await checkRule(subject, property, options)
+    const report = await checkRule(subject, property, { ...options, numRuns: cases(200) })
     expect(report.fired['alarm']?.count).toBeGreaterThan(0)
   })
 

@@ -1,5 +1,6 @@
 /** Converts a rule to its `bn` form. */
 import { at, type Issue, shown } from '#kernel'
+import { plugOfNode } from '../../plug/plug-of-node.ts'
 import type { PlugRegistry } from '../../plug/plug.ts'
 import { Report } from '../check/report.ts'
 import { GATE_STATES } from '../check/rule-index.ts'
@@ -13,7 +14,7 @@ import {
   type BnNodeTrigger,
   type BnTable,
 } from './bn-graph.ts'
-import { rowAt, rowCount, rowsOf, shapeOf } from './truth-table.ts'
+import { rowAt, rowCount, rowsOf, type Shape, shapeOf } from './truth-table.ts'
 
 export interface ToBn {
   bn: BnGraph | undefined
@@ -69,9 +70,9 @@ interface Links {
 
 function statesByLabel(rule: RuleGraph, plugs: PlugRegistry, report: Report): States {
   const states = new Map<string, readonly string[]>()
-  rule.sensors?.forEach(({ label, name, version }, i) => {
+  rule.sensors?.forEach(({ label, name, version, properties }, i) => {
     const plug = plugs.find('sensor', name, version)
-    if (plug) states.set(label, plug.states)
+    if (plug) states.set(label, plugOfNode(plug, properties).states)
     else
       report.error(
         'PLUG',
@@ -182,7 +183,7 @@ function sensorNode(sensor: Sensor, states: readonly string[], links: Links): Bn
 
 function relationNode(relation: Relation, states: States, links: Links): BnNode {
   const actions = links.outgoing(relation.label)
-  const { type, parentLabels: _parents, combinations: _rows, ...others } = relation
+  const { type, parentLabels: _parents, combinations: _rows, atLeast: _least, atMost: _most, ...others } = relation
   const sizes = sizesOf(relation, states)
   const shape = numbered(relation, states)
   const read = shapeOf(rowsOf(shape, sizes), sizes).type
@@ -190,7 +191,7 @@ function relationNode(relation: Relation, states: States, links: Links): BnNode 
   const isOwnOrder = type === 'GENERAL' && order.some((row, i) => row < (order[i - 1] ?? 0))
   const properties = {
     ...otherFields(others),
-    ...(read === type ? {} : { type }),
+    ...(read === type || type === 'COUNT' || type === 'SHARE' ? {} : { type }),
     ...(isOwnOrder && { rowOrder: order }),
     ...(actions.length === 0 ? {} : { actions }),
   }
@@ -247,11 +248,11 @@ function sizesOf(relation: Relation, states: States): number[] {
   return relation.parentLabels.map((label) => states.get(label)?.length ?? 0)
 }
 
-function numbered(relation: Relation, states: States): { type: Relation['type']; combinations: number[][] } {
+function numbered(relation: Relation, states: States): Shape & { combinations: number[][] } {
   const combinations = relation.combinations.map((row) =>
     row.map((state, i) => states.get(relation.parentLabels[i] ?? '')?.indexOf(state) ?? -1),
   )
-  return { type: relation.type, combinations }
+  return { ...relation, combinations }
 }
 
 function metadataOf(rule: RuleGraph): BnMetadata | undefined {

@@ -1,4 +1,5 @@
 /** Converts relations to truth tables: one flag per combination of parent states; the state of the last parent varies fastest. */
+import { allowsNumber } from '../count-limits.ts'
 import type { RelationType } from '../rule.ts'
 
 export type Rows = Uint8Array
@@ -7,6 +8,9 @@ export type Rows = Uint8Array
 export interface Shape {
   readonly type: RelationType
   readonly combinations: readonly (readonly number[])[]
+  /** for COUNT and SHARE */
+  readonly atLeast?: number
+  readonly atMost?: number
 }
 
 export function rowCount(sizes: readonly number[]): number {
@@ -26,6 +30,13 @@ export function rowsOf(shape: Shape, sizes: readonly number[]): Rows {
     case 'NAND':
       rows.fill(1)
       rows[rowAt(first, sizes)] = 0
+      return rows
+    case 'COUNT':
+    case 'SHARE':
+      for (let row = 0; row < rows.length; row++) {
+        const met = statesAt(row, sizes).filter((state, parent) => state === first[parent]).length
+        if (allowsNumber(shape, met, sizes.length)) rows[row] = 1
+      }
       return rows
     default:
       for (const combination of shape.combinations) rows[rowAt(combination, sizes)] = 1

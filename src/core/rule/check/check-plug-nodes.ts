@@ -26,7 +26,9 @@ export function checkPlugNodes(
       checkClocks(entry, report)
       checkKeptData(entry, report)
       if (!isFired) checkFrequency('pollingPeriod', entry.node.pollingPeriod, at(entry.path, 'pollingPeriod'), report)
-      if (entry.plug?.tellsSilence === true) checkSilence(entry, isFired, invocations, report)
+      // A member that joins a group begins the wait.
+      if (entry.plug?.tellsSilence === true && entry.node.group === undefined)
+        checkSilence(entry, isFired, invocations, report)
     } else if (entry.label !== '' && !fired.has(entry.label)) {
       report.warning(
         'START',
@@ -133,7 +135,8 @@ function checkSilence(entry: PlugEntry, isFired: boolean, invocations: Invocatio
 }
 
 function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
-  const { pollingPeriod, schedule, resource, dataTrigger, tickTrigger } = entry.node
+  const { pollingPeriod, schedule, dataTrigger, tickTrigger } = entry.node
+  const resource = entry.node.resource ?? entry.node.group
   const channel = entry.plug?.channel
   if (channel !== undefined) {
     // neither data nor clocks run a sensor with a channel

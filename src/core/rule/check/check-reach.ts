@@ -1,4 +1,5 @@
 /** Determines, by enumerating all combinations of sensor states, which results and rows of relations are possible. */
+import { allowsNumber } from '../count-limits.ts'
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
@@ -87,11 +88,20 @@ function holds(gate: Relation, current: ReadonlyMap<string, string>): boolean {
   switch (gate.type) {
     case 'OR':
       return gate.parentLabels.some((label, i) => current.get(label) === gate.combinations[0]?.[i])
+    case 'COUNT':
+    case 'SHARE':
+      return isCounted(gate, current)
     case 'NAND':
       return !gate.combinations.some((row) => rowHolds(gate, row, current))
     default:
       return gate.combinations.some((row) => rowHolds(gate, row, current))
   }
+}
+
+function isCounted(gate: Relation, current: ReadonlyMap<string, string>): boolean {
+  const [row = []] = gate.combinations
+  const met = gate.parentLabels.filter((label, i) => current.get(label) === row[i])
+  return allowsNumber(gate, met.length, row.length)
 }
 
 function rowHolds(gate: Relation, row: readonly string[], current: ReadonlyMap<string, string>): boolean {

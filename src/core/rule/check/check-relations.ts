@@ -1,4 +1,5 @@
 /** Checks parents and rows of relations. */
+import { memberLabels } from './members.ts'
 import type { RelationType } from '../rule.ts'
 import type { Report } from './report.ts'
 import {
@@ -10,15 +11,24 @@ import {
   type RuleIndex,
   statesOf,
 } from './rule-index.ts'
-import { at, shown } from '#kernel'
+import { at, removing, shown } from '#kernel'
 
-/** Returns the labels of valid relations: every parent is known and every row fits the parents. */
+/**
+ * Returns the labels of valid relations whose parents have one state each: every parent is known and every row fits the
+ * parents.
+ */
 export function checkRelations(index: RuleIndex, report: Report): ReadonlySet<string> {
   const sound = new Set<string>()
+  const members = memberLabels(index)
   for (const entry of index.relations) {
     const parents = checkParents(entry, index, report)
     const rows = checkRows(entry, parents, report)
-    if (rows && parents.every((parent) => parent !== undefined && statesOf(parent) !== undefined))
+    const limits = checkLimits(entry, report)
+    if (
+      rows &&
+      limits &&
+      parents.every((parent) => parent !== undefined && statesOf(parent) !== undefined && !members.has(parent.label))
+    )
       sound.add(entry.label)
   }
   return sound
@@ -74,6 +84,48 @@ function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefine
       )
   })
   return fits
+}
+
+/** Checks the limits of COUNT and SHARE. Returns whether the relation has the limits that its type requires. */
+function checkLimits({ label, path, node }: RelationEntry, report: Report): boolean {
+  const { type, atLeast, atMost } = node
+  const counts = type === 'COUNT' || type === 'SHARE'
+  if (!counts) {
+    for (const field of ['atLeast', 'atMost', 'within', 'fresh'] as const) {
+      if (type === undefined || node[field] === undefined) continue
+      const message = `${type} relation ${shown(label)}: ${field} has no effect, only COUNT and SHARE have it`
+      report.warning('FIELD', at(path, field), message, { text: 'omit it, or make the relation COUNT', fix: removing })
+    }
+    return type !== undefined
+  }
+  const example = type === 'COUNT' ? '"atLeast": 3' : '"atLeast": 0.5'
+  if (atLeast === undefined && atMost === undefined) {
+    report.error('GATE', path, `${type} relation ${shown(label)} has no limit`, `write ${example} or "atMost"`)
+    return false
+  }
+  let fits = true
+  for (const [field, limit] of [
+    ['atLeast', atLeast],
+    ['atMost', atMost],
+  ] as const) {
+    if (limit === undefined || (type === 'COUNT' ? Number.isInteger(limit) : limit <= 1)) continue
+    const wanted = type === 'COUNT' ? 'a whole number' : 'a share from 0 to 1'
+    report.error(
+      'GATE',
+      at(path, field),
+      `${type} relation ${shown(label)}: ${field} ${limit} is not ${wanted}`,
+      `write ${wanted}, such as ${example}`,
+    )
+    fits = false
+  }
+  if (atLeast === undefined || atMost === undefined || atLeast <= atMost) return fits
+  report.error(
+    'GATE',
+    at(path, 'atMost'),
+    `${type} relation ${shown(label)}: atMost ${atMost} is below atLeast ${atLeast}`,
+    'swap them',
+  )
+  return false
 }
 
 function rowCountFits(type: RelationType, count: number, label: string, where: string, report: Report): boolean {

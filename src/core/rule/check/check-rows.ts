@@ -52,7 +52,7 @@ function checkRelation(
   known: ReadonlyMap<string, Reading>,
   report: Report,
 ): void {
-  if (type === 'OR') return
+  if (type === 'OR' || type === 'COUNT' || type === 'SHARE') return
   combinations.forEach((row, i) => {
     const readings = new Map<string, (Reading & { readonly state: string })[]>()
     for (const [column, parent] of parentLabels.entries()) {

@@ -66,6 +66,8 @@ function checkObject(shape: Shape, value: unknown, path: string, subject: string
   const fitting = emptyRecord()
   for (const [key, item] of Object.entries(value)) {
     const inner = Object.hasOwn(known, key) ? known[key] : undefined
+    // names the schema for editors
+    if (path === '' && key === '$schema' && typeof item === 'string') continue
     if (inner === undefined) {
       report.warning(
         'FIELD',

@@ -28,6 +28,8 @@ export const ISSUE_TYPES = {
   EVALUATION:
     'a decision that differs between one evaluation per input and one per result; a note, only in `reflexarc check`',
   OVERRIDE: 'a per-node override without a matching node',
+  GROUP: 'a group, window or input of a sensor that is incomplete, contradictory or in the wrong place',
+  PLANNED: 'a part of the language whose form is defined, but which this version does not run',
   TABLE: 'an invalid truth table of the bn form',
 } as const
 

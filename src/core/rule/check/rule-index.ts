@@ -1,4 +1,5 @@
 /** Indexes the nodes of a rule by label, for the checks. */
+import { plugOfNode } from '../../plug/plug-of-node.ts'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
@@ -142,7 +143,7 @@ function findPlug(
   const found = plugs.resolve(kind, name, version)
   if (found === undefined) reportUnknownPlug(kind, node, path, plugs, report)
   else if (version !== undefined) noteVersion(kind, node, found, path, report)
-  return found?.plug
+  return found && plugOfNode(found.plug, node.properties)
 }
 
 function noteVersion(

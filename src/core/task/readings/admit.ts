@@ -1,6 +1,7 @@
 /** Decides which sensors the readings of an input run. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
+import { targetsOf, type Target } from '../members/targets.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
@@ -38,11 +39,11 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   if (!comparesReadings(run)) return false
   if (reorderMs > 0) state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
   for (const message of messages) {
-    const index = model.resources.indexOf(message.resource)
-    if (index === -1 || stampOf(message) === undefined) continue
+    const targets = targetsOf(run, message)
+    if (targets.length === 0 || stampOf(message) === undefined) continue
     // Messages that run no sensor do not change times, except if readings are put in order: then they wait with the
     // others.
-    if (reorderMs === 0 && !runsSensor(model.dataPlans[index], message)) continue
+    if (reorderMs === 0 && !targets.some(({ dataPlan }) => runsSensor(dataPlan, message))) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     const time = readingTime(message, now)
     noteLag(state, message.resource, now - time)
@@ -75,11 +76,11 @@ export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boole
 }
 
 /** Returns the time of a data input: the highest of its readings that run a sensor, if any. */
-export function timeOfData({ model }: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
+export function timeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number | undefined {
   let time: number | undefined
   for (const message of messages) {
-    if (!runsSensor(model.dataPlans[model.resources.indexOf(message.resource)], message)) continue
-    time = Math.max(time ?? Number.NEGATIVE_INFINITY, timeIn(model.settings, message, arrived))
+    if (!targetsOf(run, message).some(({ dataPlan }) => runsSensor(dataPlan, message))) continue
+    time = Math.max(time ?? Number.NEGATIVE_INFINITY, timeIn(run.model.settings, message, arrived))
   }
   return time
 }
@@ -94,12 +95,13 @@ function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrive
   return time === 'arrival' ? arrived : readingTime(message, arrived)
 }
 
-export function admitNone({ model }: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
-  return messages.flatMap((message) => {
-    const index = model.resources.indexOf(message.resource)
-    const plan = model.dataPlans[index]?.partFor(message)
-    return plan === undefined ? [] : [{ index, message, time: timeIn(model.settings, message, arrived), plan }]
-  })
+export function admitNone(run: TaskRun, messages: readonly Message[], arrived: number): readonly Admitted[] {
+  return messages.flatMap((message) =>
+    targetsOf(run, message).flatMap(({ index, dataPlan }) => {
+      const plan = dataPlan?.partFor(message)
+      return plan === undefined ? [] : [{ index, message, time: timeIn(run.model.settings, message, arrived), plan }]
+    }),
+  )
 }
 
 /** Admits readings without duplicates, records who processed each, and counts readings that no sensor processes. */
@@ -112,9 +114,14 @@ export function admit(
   const { model } = run
   const admitted: Admitted[] = []
   for (const message of messages) {
-    const index = model.resources.indexOf(message.resource)
-    const plan = model.dataPlans[index]?.partFor(message)
-    if (plan === undefined) continue
+    const targets = targetsOf(run, message)
+    const [target] = targets
+    if (targets.length > 1) {
+      admitted.push(...admitToAll(run, readings, targets, message, arrived))
+      continue
+    }
+    const plan = target?.dataPlan?.partFor(message)
+    if (target === undefined || plan === undefined) continue
     const isAgain = plan.sensors.length > 0 && isRemembered(run, readings, plan, message, arrived)
     const verdicts = plan.sensors.map((node) => (isAgain ? 'duplicate' : take(run, readings, node, message, arrived)))
     const taking = plan.sensors.filter((_, i) => verdicts[i] === 'taken')
@@ -122,9 +129,35 @@ export function admit(
     if (taking.length === 0 && verdicts.includes('duplicate')) continue
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
-    admitted.push({ index, message, time, plan: isWhole ? plan : makePlan(taking) })
+    admitted.push({ index: target.index, message, time, plan: isWhole ? plan : makePlan(taking) })
   }
   return admitted
+}
+
+/** Admits a reading to the sensors on its resource and on groups that contain its resource. */
+function admitToAll(
+  run: TaskRun,
+  readings: Readings,
+  targets: readonly Target[],
+  message: Message,
+  arrived: number,
+): readonly Admitted[] {
+  const parts = targets.flatMap(({ index, dataPlan }) => {
+    const plan = dataPlan?.partFor(message)
+    return plan === undefined ? [] : [{ index, plan }]
+  })
+  const all = makePlan(parts.flatMap(({ plan }) => plan.sensors))
+  const isAgain = all.sensors.length > 0 && isRemembered(run, readings, all, message, arrived)
+  const verdicts = new Map(
+    all.sensors.map((node) => [node, isAgain ? 'duplicate' : take(run, readings, node, message, arrived)] as const),
+  )
+  noteVerdicts(run, readings, message, [...verdicts.values()])
+  const time = timeIn(run.model.settings, message, arrived)
+  return parts.flatMap(({ index, plan }) => {
+    const taking = plan.sensors.filter((node) => verdicts.get(node) === 'taken')
+    if (taking.length === 0 && plan.sensors.some((node) => verdicts.get(node) === 'duplicate')) return []
+    return [{ index, message, time, plan: taking.length === plan.sensors.length ? plan : makePlan(taking) }]
+  })
 }
 
 /** Whether the task remembers readings itself, since sensors remember only readings of their newest time. */
@@ -166,6 +199,11 @@ function take(run: TaskRun, readings: Readings, node: SensorNode, message: Messa
 export function forgetTimes({ state }: Pick<TaskRun, 'state'>): void {
   state.readings?.forgetTimes()
   for (const sensor of state.work?.sensors ?? []) sensor.taken = null
+  for (const { members } of state.groups)
+    for (const member of members.values()) {
+      for (const sensor of member.sensors) sensor.taken = null
+      member.taken = []
+    }
 }
 
 export function countReading(

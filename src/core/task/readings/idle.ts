@@ -6,6 +6,7 @@
  */
 import { earliestDue } from '../due-timer.ts'
 import type { Input } from '../input.ts'
+import { load, loadFor } from '../members/load.ts'
 import { rememberAll } from '../invocation.ts'
 import type { TaskRun } from '../run.ts'
 import { admitNone, countReading, sortTimeOf, timeOfData, type Admitted } from './admit.ts'
@@ -22,6 +23,10 @@ export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean 
 /** Makes the values of messages that run nothing available: at once, or after a timer that is due before. */
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
+  loadFor(
+    run,
+    admitted.map(({ message: { resource } }) => resource),
+  )
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
   if (admitted.length === 0) return
   const { arrived } = input
@@ -44,7 +49,13 @@ export function rememberUntil(run: TaskRun, { ahead }: Readings, { kind }: Input
 }
 
 function remember(run: TaskRun, { arrived, input }: WaitingReading): void {
+  const before = run.state.groups.map(({ loaded }) => loaded)
+  loadFor(
+    run,
+    input.messages.map(({ resource }) => resource),
+  )
   rememberAll(run, admitNone(run, input.messages, arrived))
+  for (const [index, member] of before.entries()) load(run, index, member)
 }
 
 export function hasNewerValues({ state }: TaskRun, time: number): boolean {

@@ -9,7 +9,7 @@
  * PROJECTOR-5 if series and log differ in age when they are opened, they are reconciled and the difference is reported
  */
 import { AppError, isRefusal, messageOf } from '#kernel'
-import { LOG_NAME, PARTITION } from '#log'
+import { LOG_NAME } from '#log'
 import type { Log, LogEntry, Series } from '#storage'
 import { machineTimers } from '#platform'
 import { isFull, nothing, projectEntry, projectPost, type Projected } from './log-entry.ts'
@@ -80,10 +80,10 @@ export class SeriesProjector {
 
   async open(): Promise<void> {
     const { log, series, report } = this.#dependencies
-    const { first, last } = await log.bounds(PARTITION)
-    const at = await series.applied(LOG_NAME, PARTITION)
+    const { first, last } = await log.bounds()
+    const at = await series.applied(LOG_NAME)
     if (at > last) {
-      await series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: last, rewinds: true } })
+      await series.append({ applies: { log: LOG_NAME, position: last, rewinds: true } })
       report(
         `the log ends at entry ${last}, but series contain entries up to ${at}: the log is older, for example from a ` +
           `backup. Series continue from entry ${last}; they keep later entries, which rules will not receive`,
@@ -248,7 +248,7 @@ export class SeriesProjector {
 
   async #append(projected: Projected, position: number): Promise<void> {
     try {
-      const applies = { log: LOG_NAME, partition: PARTITION, position }
+      const applies = { log: LOG_NAME, position }
       await this.#dependencies.series.append({ ...projected, applies })
       this.#stored = position
     } catch (error) {
@@ -260,9 +260,9 @@ export class SeriesProjector {
   async #catchUp(upTo: number): Promise<void> {
     if ((this.#stored ?? -1) >= upTo) return
     const { log, series } = this.#dependencies
-    let at = await series.applied(LOG_NAME, PARTITION)
+    let at = await series.applied(LOG_NAME)
     while (at < upTo) {
-      const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
+      const entries = await log.read(at, Math.min(PAGE, upTo - at))
       // trimmed, because another host had already applied them
       if (entries.length === 0) break
       at = await this.#applyEntries(entries)

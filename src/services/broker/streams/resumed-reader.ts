@@ -5,7 +5,7 @@
  *   the log, `missed` is set
  */
 import type { FeedReader, LogPosition, Passed } from '#kernel'
-import { messagesOfEntry, PARTITION } from '#log'
+import { messagesOfEntry } from '#log'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
 
@@ -80,7 +80,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
 
   async #begin(): Promise<void> {
     const { log, since } = this.#from
-    const { first, last } = await log.bounds(PARTITION)
+    const { first, last } = await log.bounds()
     // the place before the next entry equals the place after the last entry
     const newest = since.count === 0 ? last + 1 : last
     this.#missed = since.position < first || since.position > newest || last - since.position > MAX_BACKLOG
@@ -93,7 +93,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
     /** number of messages of the entry that the reader has seen */
     let seen = since.count
     for (let after = since.position - 1; after < this.#upTo;) {
-      const entries = await log.read(PARTITION, after, Math.min(PAGE, this.#upTo - after))
+      const entries = await log.read(after, Math.min(PAGE, this.#upTo - after))
       // trimmed in the meantime
       if (entries.length === 0) return
       for (const { position, body } of entries) {

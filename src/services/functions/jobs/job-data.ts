@@ -16,7 +16,7 @@ export interface LifecycleData {
 
 const PREFIX = 'functions.'
 /** Batch jobs of other services that the registry also lists. */
-const OTHER_BATCHES: readonly string[] = ['rules.batch', 'alarms.batch']
+const OTHER_BATCHES: readonly string[] = ['rules.batch', 'alarms.batch', 'resources.operation']
 
 export function storedType(type: JobType): string {
   return `${PREFIX}${type}`

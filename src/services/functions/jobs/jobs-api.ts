@@ -1,6 +1,6 @@
 /** Implements the API of jobs: lists, single jobs and events. */
 import type { Job, JobEvent, JobQueue } from '#jobs'
-import { AppError } from '#kernel'
+import { AppError, isPlainObject } from '#kernel'
 import {
   type FunctionJob,
   type FunctionJobEvent,
@@ -61,7 +61,14 @@ function shownJob(job: Job): FunctionJob | undefined {
   const type = shownType(job.type)
   if (type === undefined) return undefined
   const { function: about, operation } = dataOf(job) as Partial<LifecycleData>
-  return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
+  return { type, job, ...(about && { function: about }), operation: operationText(operation) ?? type }
+}
+
+/** Batches of other services describe theirs. */
+function operationText(operation: unknown): string | undefined {
+  if (typeof operation === 'string') return operation
+  const description = isPlainObject(operation) ? operation['description'] : undefined
+  return typeof description === 'string' ? description : undefined
 }
 
 /** Begins with `ack`, ends with `close` for a single job; a late subscriber first gets what has begun and ended. */

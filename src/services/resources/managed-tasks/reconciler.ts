@@ -71,7 +71,6 @@ interface Reconciled {
   readonly failures: readonly Failure[]
 }
 
-const PARTITION = 0
 const CHUNK = 200
 const PORTION = 500
 const TRIMMED = 1000
@@ -194,7 +193,7 @@ export class Reconciler {
     try {
       await this.#started()
       while (!this.#isStopped) {
-        const entries = await log.read(PARTITION, this.#position, PORTION)
+        const entries = await log.read(this.#position, PORTION)
         const last = entries.at(-1)
         if (last === undefined || this.#isStopped) break
         await this.#take(
@@ -219,7 +218,7 @@ export class Reconciler {
     this.#position = position
     this.#walks.go()
     if (position - this.#trimmed >= TRIMMED) {
-      await this.#dependencies.collections.log.trim(PARTITION, position)
+      await this.#dependencies.collections.log.trim(position)
       this.#trimmed = position
     }
     for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })

@@ -12,7 +12,9 @@ import { isAway, isRefusal, type Logger, messageOf, RateLimitedLogger, Yielder }
 import { type LogPruner, type Mark, MARK_ID, MARKS } from '#log'
 import { machineTimers } from '#platform'
 import type { Store, Write } from '#storage'
+import type { Delivery } from '../inspection/inspection-schema.ts'
 import { DELIVERIES, deliveryId, STATES, type DeliveryRecord, type StateRecord } from './records.ts'
+import { isShadow } from './shadow-id.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
 import type { Shadows, StoredWith } from './shadows.ts'
@@ -133,6 +135,12 @@ export class Checkpoints {
       this.#arm()
     }
     if (this.#inputs > MAX_INPUTS && this.#isBehind) void this.flush()
+  }
+
+  /** Logs that a call failed and is going to be repeated. */
+  retried(task: string, { node, plug, attempts, error }: Delivery): void {
+    if (isShadow(task)) return
+    this.#failed.log('a delivery is retried', `${task}/${node}`, { task, node, plug, attempts, reason: error })
   }
 
   /** Stores all changes so far. Never rejects: a failed round is retried, and the log has its inputs. */

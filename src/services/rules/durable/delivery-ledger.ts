@@ -17,10 +17,20 @@ const MAX_KEPT = 16_384
 
 const NO_ANSWER = 'the result was late, or the call was cancelled'
 
+/** Deliveries since the start of the process; `retried` counts failed calls that were followed by another. */
+export type DeliveryCounts = Readonly<Record<'delivered' | 'dead' | 'retried', number>>
+
 export class DeliveryLedger {
+  readonly counts = { delivered: 0, dead: 0, retried: 0 }
   /** by task: deliveries that ended and are not stored yet */
   readonly fresh = new Map<string, DeliveryRecord[]>()
   readonly #pages = new Map<string, Page>()
+  readonly #retried: ((task: string, delivery: Delivery) => void) | undefined
+
+  /** `retried`: called with each delivery whose call failed and is going to be repeated. */
+  constructor(retried?: (task: string, delivery: Delivery) => void) {
+    this.#retried = retried
+  }
 
   begin(task: string, count: number, open: readonly OpenDelivery[] = []): void {
     if (count === 0 && open.length === 0) return void this.#pages.delete(task)
@@ -98,9 +108,14 @@ export class DeliveryLedger {
         page.open.delete(delivery.id)
         this.#end(task.id, page, delivery)
       } else if (execution.phase === 'retrying') {
+        const isAgain = delivery.status === 'retrying'
         delivery.status = 'retrying'
         delivery.nextAttemptTime = execution.wakeAt
         delivery.error = delivery.gave?.error ?? delivery.error ?? NO_ANSWER
+        if (!isAgain) {
+          this.counts.retried++
+          this.#retried?.(task.id, delivery)
+        }
       }
     }
   }
@@ -114,6 +129,7 @@ export class DeliveryLedger {
       gave !== undefined && gave.error === undefined
         ? { status: 'delivered', ...(message !== undefined && { message }) }
         : { status: 'dead', error: gave?.error ?? error ?? NO_ANSWER, ...(isSmall(call) && { call }) }
+    this.counts[result.status === 'delivered' ? 'delivered' : 'dead']++
     const record: DeliveryRecord = { ...delivery, ...result, task, number: page.count++ }
     const list = this.fresh.get(task)
     if (list) list.push(record)

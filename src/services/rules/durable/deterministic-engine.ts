@@ -28,6 +28,7 @@ import {
 import { AppError, decodeNumbers, messageOf, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { RunnableTask } from '../runner.ts'
+import type { Delivery } from '../inspection/inspection-schema.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
@@ -88,6 +89,8 @@ export interface EngineHooks {
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
   ended(run: EndOfRun): void
+  /** the call of a delivery failed and is going to be repeated */
+  retried?(task: string, delivery: Delivery): void
 }
 
 export interface EndOfRun {
@@ -115,7 +118,7 @@ const SEED = 1
 
 export class DeterministicEngine {
   readonly engine: CoreEngine
-  readonly ledger = new DeliveryLedger()
+  readonly ledger: DeliveryLedger
   readonly waiting = new Map<string, WaitingTask>()
   readonly beginning = new Map<string, RunnableTask>()
   readonly changing = new Map<string, RunnableTask>()
@@ -136,6 +139,7 @@ export class DeterministicEngine {
   constructor(parts: EngineSettings, hooks: EngineHooks, start: number) {
     this.#clock = new VirtualClock(start)
     this.#hooks = hooks
+    this.ledger = new DeliveryLedger((task, delivery) => hooks.retried?.(task, delivery))
     const clock: SchedulerLike = this.#clock
     const { mayCall, lifecycle } = hooks
     const { plugs, preparer, shadowPreparer, observed, wholeStates = false, ...settings } = parts
@@ -224,6 +228,8 @@ export class DeterministicEngine {
         return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
       case 'resync':
         return this.require(input.t).resync()
+      case 'members':
+        return this.#changeMembers(input)
       case 'trim':
         return this.engine.remembered.forget(input.before, input.at)
       case 'answer':
@@ -387,6 +393,11 @@ export class DeterministicEngine {
     const { source, settings } = task
     // plugs modify their memory in place
     return { resources, state: structuredClone(state), of: { source, settings } }
+  }
+
+  /** Lets members join and leave, unless the run of the task has ended meanwhile. */
+  #changeMembers({ t, e, g, c }: Extract<Input, { k: 'members' }>): void {
+    if (this.#staged.get(t)?.epoch === e) this.engine.tasks.get(t)?.changeMembersBy(g, c)
   }
 
   /** Changes a running task. If its run has ended meanwhile, the task stays as it is. */

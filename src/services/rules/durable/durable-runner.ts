@@ -15,6 +15,7 @@ import type {
   TaskRunner,
 } from '../runner.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
+import type { DeliveryCounts } from './delivery-ledger.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { FiringTap } from './firing-tap.ts'
 import { LeadingClock } from './leading-clock.ts'
@@ -44,6 +45,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   readonly restMs?: number
   /** limits for keeping inputs; absent: none are kept */
   readonly keepInputs?: KeepLimits | undefined
+  /** Returns the age in ms after which kept inputs are dropped earlier than by `keepInputs`; undefined: none */
+  readonly inputAge?: () => number | undefined
 }
 
 export interface DurableRunner extends TaskRunner {
@@ -52,18 +55,23 @@ export interface DurableRunner extends TaskRunner {
   readonly trouble: string | undefined
   readonly leadMs: number
   readonly counts: RunnerCounts | undefined
+  /** calls of plugs that failed for good, since the start of the process */
+  readonly failedCalls: number
   readonly stats: EngineStats | undefined
   /** undefined: no inputs are kept */
   readonly inputs: InputKeeper | undefined
   readonly past: Past
   readonly firings: FiringTap
   readonly shadows: Shadows
+  /** Compares the members of groups with the resources, which may have changed. Returns at once. */
+  resourcesChanged(): void
   /** Idempotent; open calls of plugs are repeated at the next start. */
   close(): Promise<void>
 }
 
 export interface RunnerCounts extends Counts {
   readonly inputs: number
+  readonly deliveries: DeliveryCounts
 }
 
 export const KEPT_EVENTS = { perTask: 100, inAll: 100_000 }
@@ -84,6 +92,7 @@ class Runner implements DurableRunner {
   readonly shadows = new Shadows()
   readonly #opened = new Subject<LiveTasks>()
   readonly #deliveries: TaskDeliveries
+  failedCalls = 0
   readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
   readonly #closed = new Subject<void>()
@@ -95,13 +104,13 @@ class Runner implements DurableRunner {
     this.#options = options
     this.#log = options.log ?? new TenantLog(options.store)
     this.#clock = new LeadingClock(options.scheduler)
-    const { store, keepInputs: limits, logger } = options
+    const { store, keepInputs: limits, inputAge: age, logger } = options
     const now = () => this.#clock.now()
     const tasks = {
       ids: () => [...(this.#engine?.tasks.keys() ?? [])].filter((id) => !isShadow(id)),
       checkpoint: (id: string) => this.#tasks?.checkpoint(id),
     }
-    if (limits !== undefined) this.inputs = new InputKeeper({ store, log: this.#log, limits, now, tasks, logger })
+    if (limits !== undefined) this.inputs = new InputKeeper({ store, log: this.#log, limits, age, now, tasks, logger })
     const { inputs } = this
     const [settings, open] = [settingsOf(options), () => this.#open()]
     this.past = new Past({ inputs, settings, plugs: options.plugs, tasks: open })
@@ -137,7 +146,10 @@ class Runner implements DurableRunner {
   }
 
   get counts(): RunnerCounts | undefined {
-    return this.#tasks && { inputs: this.#tasks.inputs, ...this.#tasks.deterministic.engine.counts }
+    const { inputs, deterministic } = this.#tasks ?? {}
+    return (
+      deterministic && { inputs: inputs ?? 0, ...deterministic.engine.counts, deliveries: deterministic.ledger.counts }
+    )
   }
 
   get stats(): EngineStats | undefined {
@@ -190,6 +202,10 @@ class Runner implements DurableRunner {
   readonly intake: TaskRunner['intake'] = {
     // calls `receive` in the same turn where possible, so that later calls of the turn stay behind it
     receive: async (...args) => ((this.#closing === undefined && this.#tasks) || (await this.#open())).receive(...args),
+  }
+
+  resourcesChanged(): void {
+    if (this.#closing === undefined) this.#tasks?.groups?.refresh()
   }
 
   close(): Promise<void> {
@@ -256,6 +272,7 @@ class Runner implements DurableRunner {
       shadows: this.shadows,
       ended: (run) => this.#noteEnd(run),
       lifecycle: (event) => {
+        if (event.type === 'result' && !event.ok) this.failedCalls++
         if (this.shadows.noteRare(event)) this.#lifecycle.next(event)
       },
     })
@@ -301,6 +318,7 @@ function settingsOf(options: DurableOptions): Omit<EngineSettings, 'plugs' | 'po
     waitingInAll: _waiting,
     reached: _reached,
     keepInputs: _kept,
+    inputAge: _age,
     plugs: _plugs,
     ports: _ports,
     ...settings
@@ -313,8 +331,9 @@ function endedRun({ task, status, time, error }: EndOfRun): EndedRun {
 }
 
 /** A port may answer otherwise in a replay, so results must be inputs; only asynchronous results are. */
-function laterPorts({ metadata, secret, latestValue }: Ports): Ports {
+function laterPorts({ metadata, secret, latestValue, members }: Ports): Ports {
   return {
+    ...(members && { members }),
     ...(metadata && { metadata: async (resource) => metadata(resource) }),
     ...(secret && { secret: async (key) => secret(key) }),
     ...(latestValue && { latestValue: async (resource, metric) => latestValue(resource, metric) }),

@@ -23,6 +23,15 @@ export type Input =
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
+  /** Members join or leave a group of the task. `g`: the canonical text of the group */
+  | {
+      readonly k: 'members'
+      readonly at: number
+      readonly t: string
+      readonly e: number
+      readonly g: string
+      readonly c: readonly { readonly id: string; readonly joins: boolean }[]
+    }
   | { readonly k: 'resync'; readonly at: number; readonly t: string }
   /** Tasks forget identities of messages older than `before` (epoch ms), because they remembered too many. */
   | { readonly k: 'trim'; readonly at: number; readonly before: number }

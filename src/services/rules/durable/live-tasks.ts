@@ -14,6 +14,7 @@ import type { InputCheckpoint } from '../inputs/contract.ts'
 import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
+import { type GroupMembers, groupMembersOf } from './group-members.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
@@ -59,6 +60,7 @@ export class LiveTasks {
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
   readonly laterKinds: Set<string>
+  readonly groups: GroupMembers | undefined
   readonly #stall: StallDetector
   readonly #signs: SignsOfLife
   readonly #ended: EndOfRun[] = []
@@ -89,6 +91,7 @@ export class LiveTasks {
       answered: (t, e, x, c, reply) => this.#answered(reply, { k: 'answer', t, e, x, c, o: plain(reply) }),
       answeredAhead: (t, e, i, n, reply) => this.#answered(reply, { k: 'ahead', t, e, i, n, o: plain(reply) }),
       ended: (run) => void this.#ended.push(run),
+      retried: (task, delivery) => this.#checkpoints.retried(task, delivery),
     }
     this.deterministic = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
     this.#log = log
@@ -110,6 +113,7 @@ export class LiveTasks {
       },
       recovery.mark,
     )
+    this.groups = groupMembersOf(engine, this.deterministic, (input) => this.send(input))
     const isWanted = () => this.deterministic.isDowntimeSensitive
     this.#signs = new SignsOfLife(scheduler, isWanted, () => this.#storeSign())
     this.deliveries = new EndedDeliveries(store, this.deterministic, this.#checkpoints)
@@ -228,7 +232,7 @@ export class LiveTasks {
     this.#resumedAll = this.#dependencies.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
   }
 
-  async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' }>>): Promise<void> {
+  async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' | 'members' }>>): Promise<void> {
     this.#allResumed()
     if (!this.#log.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)
@@ -427,7 +431,9 @@ export class LiveTasks {
     if (input.k === 'still' && input.since < input.at) this.#stall.counted(input.at, input.since)
     this.#stall.responded(input.at, this.#dependencies.scheduler.now())
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.messageOf(resource)
-    return this.deterministic.apply(input, position)
+    const done = this.deterministic.apply(input, position)
+    this.groups?.refreshAfter(input, done)
+    return done
   }
 
   /** Logs when identities of messages are forgotten for lack of room, since engines may differ in when they do so. */

@@ -8,7 +8,7 @@
  */
 import type { SavedState } from '#core/spi'
 import { messageOf, Yielder } from '#kernel'
-import { LOG_NAME, type Mark, MARK_ID, MARKS, PARTITION } from '#log'
+import { LOG_NAME, type Mark, MARK_ID, MARKS } from '#log'
 import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import type { RunnableTask } from '../runner.ts'
@@ -83,10 +83,10 @@ export class Recovery {
   static async read(parts: EngineSettings, store: Store): Promise<Recovery> {
     const mark = await store.collection(MARKS).get(MARK_ID)
     const log = store.log(LOG_NAME)
-    const { first } = await log.bounds(PARTITION)
+    const { first } = await log.bounds()
     const tail: TailEntry[] = []
     for (let after = Math.max(mark?.value.position ?? 0, first - 1); ;) {
-      const entries = await log.read(PARTITION, after, PORTION)
+      const entries = await log.read(after, PORTION)
       for (const { position, body } of entries) {
         const input = inputOf(body)
         if (input !== undefined) tail.push({ position, input })

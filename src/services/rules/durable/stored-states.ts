@@ -3,7 +3,7 @@ import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
 import { AppError } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
-import { LOG_NAME, PARTITION } from '#log'
+import { LOG_NAME } from '#log'
 import { inputOf, messagesOf } from './input.ts'
 import { STATES, type StateRecord } from './records.ts'
 
@@ -91,7 +91,7 @@ export async function messagesAt(
   let read = 0
   for (const position of [...new Set(positions)].sort((a, b) => a - b)) {
     if (position <= read) continue
-    const entries = await log.read(PARTITION, position - 1, PORTION)
+    const entries = await log.read(position - 1, PORTION)
     for (const entry of entries) {
       const input = inputOf(entry.body)
       if (input?.k === 'data') found.set(entry.position, messagesOf(input.m))

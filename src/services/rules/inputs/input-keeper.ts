@@ -8,7 +8,7 @@
  * KEEPER-3 whatever fails is retried in the next round, without affecting posts or tasks
  */
 import { AppError, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
-import { KEPT_MARK_ID, MARKS, PARTITION, type TenantLog } from '#log'
+import { KEPT_MARK_ID, MARKS, type TenantLog } from '#log'
 import { machineTimers } from '#platform'
 import type { LogEntry, Store } from '#storage'
 import { type CheckpointSource, CheckpointWriter, readCheckpoint } from './checkpoint-rows.ts'
@@ -46,6 +46,8 @@ export interface KeeperOptions {
   readonly store: Store
   readonly log: TenantLog
   readonly limits: KeepLimits
+  /** Returns an age in ms that also applies; undefined: none */
+  readonly age?: (() => number | undefined) | undefined
   /** epoch ms */
   readonly now: () => number
   readonly tasks?: CheckpointSource
@@ -173,7 +175,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
   }
 
   async logged(after: number, limit: number): Promise<LoggedInputs> {
-    const entries = await this.#options.log.log.read(PARTITION, after, limit)
+    const entries = await this.#options.log.log.read(after, limit)
     const filter = filterOf(this.#view)
     const inputs: KeptInput[] = []
     for (const entry of entries) {
@@ -238,7 +240,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
     const { log } = this.#options
     const count = Math.min(MEASURED, this.#behind)
     if (count <= 0) return
-    const entries = await log.log.read(PARTITION, this.#position - count, count)
+    const entries = await log.log.read(this.#position - count, count)
     const characters = entries.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)
     this.#entryLength = Math.max(this.#entryLength, characters / count)
   }
@@ -257,7 +259,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
 
   async #open(): Promise<void> {
     const { store, log, now } = this.#options
-    const { first, last } = await log.log.bounds(PARTITION)
+    const { first, last } = await log.log.bounds()
     this.#openedAt = last
     const known = (await store.collection(KEPT_INPUTS).get(MANIFEST_ID))?.value
     const isContinued = known !== undefined && known.position >= first - 1 && known.position <= last
@@ -318,7 +320,7 @@ export class InputKeeper implements KeptInputs, KeptSource {
     const end = Math.min(this.#position, start + this.#sizes.entries)
     let after = start
     while (after < end && writer.characters < this.#sizes.characters) {
-      const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))
+      const entries = await log.log.read(after, Math.min(PAGE, end - after))
       if (entries.length === 0) throw new AppError('STORE', `The log lacks entry ${after + 1}, which must be kept`)
       const filter = filterOf(this.#view)
       for (const entry of entries) {
@@ -387,10 +389,10 @@ export class InputKeeper implements KeptInputs, KeptSource {
   }
 
   async #drop(): Promise<void> {
-    const { limits, now } = this.#options
+    const { limits, now, age } = this.#options
     const { inputs, checkpoints } = this.#manifest
     // a replay of the oldest instant starts from the checkpoints before it, and needs all later inputs
-    const cutoff = now() - limits.ageMs
+    const cutoff = now() - Math.min(limits.ageMs, age?.() ?? Number.POSITIVE_INFINITY)
     const round = checkpoints.findLast((one) => one.firstAt <= cutoff)
     const isTooOld = (one: SegmentRow): boolean =>
       one.lastAt < cutoff && (round === undefined || one.last <= round.first)

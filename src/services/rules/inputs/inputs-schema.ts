@@ -9,6 +9,7 @@ export const INPUT_KINDS = {
   push: 'push',
   command: 'command',
   resync: 'resync',
+  members: 'members',
   begin: 'start',
   change: 'change',
   end: 'stop',

@@ -9,6 +9,12 @@ export const RuntimeNodeSchema = Type.Object(
     name: Text,
     states: Type.Array(Type.Record(Text, Type.Number()), { description: 'one state per object' }),
     mostLikelyState: Type.Union([Type.Object({ state: Text, probability: Type.Number() }), Type.Null()]),
+    members: Type.Optional(
+      Type.Object(
+        { count: Type.Integer(), known: Type.Integer() },
+        { description: 'of a node with one state per member of a group: members, and those with a known state' },
+      ),
+    ),
     sensor: Type.Optional(Type.Object({ name: Text, version: Type.Optional(Text), label: Text })),
     properties: Type.Optional(AnyObject),
     rawData: Type.Optional(Type.Unknown()),

@@ -1,7 +1,7 @@
 /** Inspects running tasks, and sends commands to their nodes. */
 import type { NodeView } from '#core'
 import { explained } from '#core/sentences'
-import { applyOverrides, Report, type RuleGraph } from '#core/spi'
+import { applyOverrides, plugOfNode, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'
 import { allDeliveries } from './all-deliveries.ts'
 import type { InspectionApi } from '../contract.ts'
@@ -39,7 +39,10 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     states: async (id, label) => {
       const graph = await graphOf(await taskOf(rules, id))
       const sensor = graph.sensors?.find((each) => each.label === label)
-      if (sensor) return maker.plugs.find('sensor', sensor.name, sensor.version)?.states ?? []
+      if (sensor) {
+        const plug = maker.plugs.find('sensor', sensor.name, sensor.version)
+        return plug === undefined ? [] : plugOfNode(plug, sensor.properties).states
+      }
       if (graph.relations?.some((each) => each.label === label)) return GATE_STATES
       if (graph.actuators?.some((each) => each.label === label)) return []
       throw noNode(id, label, graph)

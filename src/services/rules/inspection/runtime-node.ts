@@ -16,6 +16,7 @@ export function runtimeNode(node: BnNodeLike, view: NodeView | undefined): Runti
       ? Object.entries(view.states).map(([state, share]) => ({ [state]: share }))
       : names.map((state) => ({ [state]: 1 / names.length })),
     mostLikelyState: view === undefined ? null : view.mostLikelyState,
+    ...(view?.members && { members: view.members }),
     ...(plug && {
       sensor: {
         name: String(plug['name']),

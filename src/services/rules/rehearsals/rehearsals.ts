@@ -51,6 +51,8 @@ interface Running {
 export class Rehearsals {
   readonly #rules: TenantRules
   readonly #documents: RehearsalDocuments
+  /** since the start of the process */
+  failed = 0
   readonly #running = new Map<string, Running>()
   #isStopped = false
 
@@ -152,6 +154,7 @@ export class Rehearsals {
       return shownWith(ended, answer)
     } catch (error) {
       if (!cancel.signal.aborted) {
+        this.failed++
         await this.#documents.put({ ...this.#ended(record, 'failed'), error: messageOf(error) })
         throw error
       }

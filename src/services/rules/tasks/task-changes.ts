@@ -198,7 +198,7 @@ export class TaskChanges {
       made === undefined
         ? { next: made, writes: await removalsOfVersions(this.#collections, stored.value) }
         : versionedChange(this.#collections, stored.value, made, by, this.#now())
-    await this.#commit(stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id, writes)
+    await this.#commit(stored, { next, changes, ...(parts && { parts }) }, plans, stored.value.id, writes)
     return next ?? stored.value
   }
 
@@ -207,11 +207,11 @@ export class TaskChanges {
     if (!isRefusal(error)) return
     const reason = { status: 'failed', error: messageOf(error), finishedTime: this.#now() } as const
     const failed = { ...task, ...reason, revision: revisionOf(task) + 1 }
-    await this.#collections.tasks.put(task.id, failed, stored.version)
+    await this.#collections.tasks.put(task.id, failed, stored)
   }
 
   async #commit(
-    expect: number | 'absent',
+    expect: Stored<TaskRecord> | 'absent',
     { next, parts }: Decision,
     plans: readonly PlannedChange[],
     id = next?.id ?? '',

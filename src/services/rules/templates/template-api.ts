@@ -142,10 +142,9 @@ export const TEMPLATE_ROUTES = [
     summary: 'Delete an unused template',
     isConditional: true,
     answers: { 204: Type.Null() },
-    handler: async ({ api, params, request, reply }) => {
+    handler: async ({ api, params, request }) => {
       const condition = await revisionCondition(request, () => api.templates.get(params.name))
       await api.templates.remove(params.name, condition)
-      return reply.code(204).send()
     },
   }),
   route({
@@ -173,10 +172,7 @@ export const TEMPLATE_ROUTES = [
     summary: 'Choose the template that discovery uses',
     query: { name },
     answers: { 204: Type.Null() },
-    handler: async ({ api, query, reply }) => {
-      await api.templates.setDiscovery(query.name)
-      return reply.code(204).send()
-    },
+    handler: ({ api, query }) => api.templates.setDiscovery(query.name),
   }),
   runRoute('/api/templates/run', 'Run the graph in the body; nothing is stored', run),
   runRoute('/api/templates/:name/run', 'Run a template once, or over data', { ...run, ...version }),

@@ -109,18 +109,24 @@ export function nearestOf(value: unknown, words: readonly unknown[]): Fix | unde
   return like === undefined ? undefined : replacing(like)
 }
 
-export const instant: TCodec<TSchema, number> = Type.Decode(
-  refined(
-    Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
-      description: 'ISO 8601 or epoch ms',
-    }),
-    (value) =>
-      isInstant(epochMs(value))
-        ? []
-        : [{ message: notAnInstant(value), suggestion: 'write ISO 8601 or epoch milliseconds' }],
-  ),
-  (value) => Math.trunc(epochMs(value)),
-)
+export const instant = instantWith('ISO 8601 or epoch ms')
+
+/** Returns an instant with a description of its own. */
+export function instantWith(description: string): TCodec<TSchema, number> {
+  return Type.Decode(
+    refined(
+      Type.Union(
+        [Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })],
+        { description },
+      ),
+      (value) =>
+        isInstant(epochMs(value))
+          ? []
+          : [{ message: notAnInstant(value), suggestion: 'write ISO 8601 or epoch milliseconds' }],
+    ),
+    (value) => Math.trunc(epochMs(value)),
+  )
+}
 
 export function duration(description = 'ISO 8601 duration, or a short form such as 5m; at most 3650 days') {
   return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {

@@ -57,7 +57,7 @@ interface Description {
   readonly query?: Readonly<Record<string, TSchema>>
   readonly otherQuery?: RegExp
   readonly params: readonly string[]
-  /** response schemas by status; default 200 */
+  /** response schemas by status; default 200. With 204 alone, what the handler returns is not sent */
   readonly answers?: Readonly<Record<number, TSchema>>
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
@@ -103,6 +103,15 @@ export function routesOf<Api>() {
     const { method, path, aliases, scope, query, together, body, server, handler, ...described } = definition
     const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query, together) : undefined
+    const answer: Route<Api>['answer'] = (api, request, reply) =>
+      handler({
+        api,
+        params: request.params as Readonly<Record<ParamNames<Path>, string>>,
+        body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
+        query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
+        request,
+        reply,
+      })
     return {
       method,
       path,
@@ -110,16 +119,16 @@ export function routesOf<Api>() {
       ...(aliases && { aliases }),
       ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
-      answer: (api, request, reply) =>
-        handler({
-          api,
-          params: request.params as Readonly<Record<ParamNames<Path>, string>>,
-          body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
-          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
-          request,
-          reply,
-        }),
+      answer: Object.keys(described.answers ?? {}).join() === '204' ? withoutContent(answer) : answer,
     }
+  }
+}
+
+/** Responds with 204, whatever the handler returns. */
+function withoutContent<Api>(answer: Route<Api>['answer']): Route<Api>['answer'] {
+  return async (api, request, reply) => {
+    await answer(api, request, reply)
+    return reply.sent ? reply : reply.code(204).send()
   }
 }
 

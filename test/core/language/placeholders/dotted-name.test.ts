@@ -3,6 +3,7 @@ import { changedBy } from '../../../../plugins/changed-by/plug.ts'
 import { createFunction } from '../../../../plugins/function/plug.ts'
 import { hysteresis } from '../../../../plugins/hysteresis/plug.ts'
 import { compileCondition } from '../../../../src/core/language/expression/condition.ts'
+import type { Plug } from '../../../../src/core/plug/plug.ts'
 import { Sandbox } from '../../../../src/core/language/script/sandbox.ts'
 import { messageOf } from '../../../../src/kernel/errors.ts'
 import { checkPlug, runPlug } from '../../../support/plug-context.ts'
@@ -32,8 +33,7 @@ describe('a metric with dots in its name', () => {
       compileCondition(condition).holds(({ segments }) => message[segments[0] ?? ''], 0)
     expect(holds(`${WRITTEN} > 5`)).toBe(true)
     expect(holds({ '>': [{ var: WRITTEN }, 5] })).toBe(true)
-    const state = (plug: typeof formulas, properties: Record<string, unknown>) =>
-      runPlug(plug, { properties, message }).state
+    const state = (plug: Plug, properties: Record<string, unknown>) => runPlug(plug, { properties, message }).state
     expect(state(hysteresis, { value: WRITTEN, enter: 5, leave: 1 })).toBe('On')
     expect(state(changedBy, { value: WRITTEN, by: 1 })).toBe('Unchanged')
     expect(state(formulas, { formula: `\${${WRITTEN}} * 2`, threshold: 20 })).toBe('Above')

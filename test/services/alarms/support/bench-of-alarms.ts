@@ -1,6 +1,11 @@
 /** Provides the alarms service on memory, with an HTTP app and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
+import type {
+  AlarmForwarding,
+  AlarmsApi,
+  AlarmSuppressor,
+  CauseReader,
+} from '../../../../src/services/alarms/contract.ts'
 import { errorBodyOfLines } from '../../../../src/services/shared/http/refusal.ts'
 import { alarmsRoutes } from '../../../../src/services/alarms/api.ts'
 import { Alarms } from '../../../../src/services/alarms/service.ts'
@@ -32,12 +37,24 @@ export interface BenchOptions {
   readonly clock?: { now: number }
   readonly engine?: () => AlarmForwarding | undefined
   readonly causes?: CauseReader
+  readonly ancestors?: (resource: string) => Promise<readonly string[]>
+  readonly suppressor?: () => AlarmSuppressor | undefined
   /** Prefix of ids; default `a` */
   readonly ids?: string
+  readonly age?: () => number | undefined
 }
 
 export async function bench(options: BenchOptions = {}): Promise<Bench> {
-  const { storage = openMemory(), clock = { now: NOON }, engine, causes, ids = 'a' } = options
+  const {
+    storage = openMemory(),
+    clock = { now: NOON },
+    engine,
+    causes,
+    suppressor,
+    ancestors,
+    ids = 'a',
+    age,
+  } = options
   const log: string[] = []
   let id = 0
   const service = new Alarms({
@@ -45,8 +62,11 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     store: storage.tenant('acme'),
     now: () => clock.now,
     newId: () => `${ids}${++id}`,
+    ...(age && { age }),
     ...(engine && { engine }),
     ...(causes && { causes }),
+    ...(suppressor && { suppressor }),
+    ...(ancestors && { ancestors }),
     logger: { warn: (text) => void log.push(text), error: (text) => void log.push(text) },
   })
   await service.start()

@@ -57,7 +57,7 @@ async function endAll(queue: IngestQueue, commits: () => readonly { end(): void 
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
-const OWN: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
+const OWN: Write = { kind: 'append', log: 'own', bodies: [1] }
 /** Number of posts that leave before the turn ends */
 const ENOUGH = 32
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -107,7 +107,7 @@ describe('posts in flight', () => {
 
   it('with writes share a commit with each other, not with posts without', async () => {
     const { commits, queue } = opened()
-    const own: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
+    const own: Write = { kind: 'append', log: 'own', bodies: [1] }
     const submit = (name: string, writes: readonly Write[]) => queue.submit(readPost(name, { a: 1 }, {}, 0), writes)
     const all = [submit('a', [own]), submit('b', [own]), submit('c', []), submit('d', [own])]
     await turn()

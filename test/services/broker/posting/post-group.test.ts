@@ -10,7 +10,7 @@ import { readCommand, readPost } from '../../../../src/services/broker/posting/r
 import type { LogBody, Write } from '../../../../src/storage/contract.ts'
 
 const NOW = 1_800_000_000_000
-const WRITE: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
+const WRITE: Write = { kind: 'append', log: 'own', bodies: [1] }
 
 const metrics = fc.dictionary(
   fc.constantFrom('a', 'b', 'text "quoted"'),

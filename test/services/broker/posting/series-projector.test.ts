@@ -8,8 +8,8 @@ it('series that are older than the rest of the log continue with it, and the hol
   const store = openMemory().tenant('acme')
   const log = store.log(LOG_NAME)
   const { series } = store
-  await log.append(0, [{ s: [] }, { s: [] }, { s: [] }])
-  await log.trim(0, 2)
+  await log.append([{ s: [] }, { s: [] }, { s: [] }])
+  await log.trim(2)
   const reports: string[] = []
   const report = (text: string) => void reports.push(text)
   const limits = { posts: 1, characters: 1, restMs: 0 }

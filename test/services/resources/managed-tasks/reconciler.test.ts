@@ -8,7 +8,7 @@ describe('the upkeep of managed tasks', () => {
     await world.upkeep.start()
     for (let n = 0; n < 1200; n++) await world.write('resource', `r${n % 10}`, { n, resourceTypeId: 'a' })
     await world.upkeep.idle()
-    const { first, last } = await world.storage.tenant(TENANT).log('resources').bounds(0)
+    const { first, last } = await world.storage.tenant(TENANT).log('resources').bounds()
     expect([last, first > 1000]).toEqual([1200, true])
     await world.again()
     await world.write('resourcetype', 'a', { templates: [{ templateName: 't' }] })

@@ -101,7 +101,8 @@ describe('a task of a host', () => {
     ])
     // a start, and messages
     const odd = { held: 0, dropped: 0, late: 0, duplicate: 0, skewed: 0 }
-    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, calls: 3, ...odd })
+    const deliveries = { delivered: 0, dead: 0, retried: 0 }
+    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, calls: 3, ...odd, deliveries })
     await close()
   })
 

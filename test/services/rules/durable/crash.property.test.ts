@@ -267,9 +267,9 @@ class Keeper {
     const { storage } = this.life
     const store = storage.tenant(TENANT)
     const mark = await store.collection<{ time: number }>({ name: 'rule_marks', version: 1, fields: {} }).get('inputs')
-    const { first, last } = await store.log('log').bounds(0)
-    const [entry] = last < first ? [] : await store.log('log').read(0, last - 1, 1)
-    const entries = await store.log('log').read(0, first - 1, 10_000)
+    const { first, last } = await store.log('log').bounds()
+    const [entry] = last < first ? [] : await store.log('log').read(last - 1, 1)
+    const entries = await store.log('log').read(first - 1, 10_000)
     // Holds LOG-6
     const times = entries.flatMap(({ body }) => (body as { at?: number }).at ?? [])
     if (times.some((time, i) => time < (times[i - 1] ?? time))) throw new Error('the times of inputs go back')

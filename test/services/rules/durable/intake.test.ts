@@ -22,9 +22,9 @@ const watch = () => runnableOf('a', WATCH, { resource: 'boiler' })
 
 const lasts = (life: Life) => life.storage.tenant(TENANT).collection(LASTS)
 const log = (life: Life): Log => life.storage.tenant(TENANT).log(MESSAGES)
-const bodies = async (life: Life) => (await log(life).read(0, 0)).map(({ body }) => body)
+const bodies = async (life: Life) => (await log(life).read(0)).map(({ body }) => body)
 const writesOf = (life: Life, level: number, expect?: number | 'absent') => [
-  log(life).appending(0, [{ level }]),
+  log(life).appending([{ level }]),
   lasts(life).putting('boiler', { level }, expect),
 ]
 const receive = (life: Life, level: number, expect?: number | 'absent') =>
@@ -91,7 +91,7 @@ describe('writes that come with messages', () => {
     const life = await begun(new Ground())
     const before = life.commits
     const post = (resource: string, level: number) => ({ messages: { resource, level } })
-    const writes = [log(life).appending(0, [{ level: 1 }, { level: 2 }])]
+    const writes = [log(life).appending([{ level: 1 }, { level: 2 }])]
     const posts = [post('boiler', 1), post('pump', 2), post('boiler', 3)]
     const all = await Promise.all([
       life.runner.intake.receive(posts, writes),

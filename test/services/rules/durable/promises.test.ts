@@ -287,7 +287,7 @@ describe('the stored state of tasks', () => {
     const send = async (times: number) => {
       for (let i = 0; i < times; i++) await life.send('boiler', { level: 1 })
     }
-    const bounds = () => life.storage.tenant(TENANT).log('log').bounds(0)
+    const bounds = () => life.storage.tenant(TENANT).log('log').bounds()
     await send(20)
     await life.to(30_000)
     expect(await bounds()).toEqual({ first: 22, last: 21 })
@@ -327,7 +327,7 @@ describe('the stored state of tasks', () => {
     await first
     const firstKept = async (...times: readonly number[]) => {
       for (const at of times) await after.to(at)
-      return (await after.storage.tenant(TENANT).log('log').bounds(0)).first
+      return (await after.storage.tenant(TENANT).log('log').bounds()).first
     }
     expect(await firstKept(30_000, 61_000, 100_000, 140_000)).toBe(1)
     release()

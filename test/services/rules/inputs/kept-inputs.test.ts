@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
 import { KEPT_MARK_ID, LogPruner, MARKS } from '../../../../src/log/log-pruner.ts'
-import { LOG_NAME, PARTITION } from '../../../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../../../src/log/message-entry.ts'
 import { TenantLog } from '../../../../src/log/tenant-log.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
 import type { InputCheckpoint, InputRange, KeptInput } from '../../../../src/services/rules/inputs/contract.ts'
@@ -28,7 +28,7 @@ const HOUR = 3_600_000
 async function kept(options: Partial<KeeperOptions> & { readonly store?: Store } = {}) {
   const { store = newStore() } = options
   const log = new TenantLog(store)
-  const { last } = await log.log.bounds(PARTITION)
+  const { last } = await log.log.bounds()
   log.attach({ apply: () => undefined, settled: () => undefined }, last)
   const clock = { now: 1_000 }
   const warnings: string[] = []
@@ -255,7 +255,7 @@ describe('a log whose inputs are kept', () => {
     pruner.tasks = () => 3
     pruner.followers = () => 3
     await pruner.prune(true)
-    expect((await log.log.bounds(PARTITION)).first).toBe(3)
+    expect((await log.log.bounds()).first).toBe(3)
   })
 })
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { ARRIVAL_TIME, LOG_NAME, PARTITION } from '../../../../src/log/message-entry.ts'
+import { ARRIVAL_TIME, LOG_NAME } from '../../../../src/log/message-entry.ts'
 import { TenantLog } from '../../../../src/log/tenant-log.ts'
 import type { Message } from '../../../../src/index.ts'
 import type { Input } from '../../../../src/services/rules/durable/input.ts'
@@ -183,7 +183,7 @@ class Life {
         return typeof member === 'function' ? (member.bind(target) as unknown) : member
       },
     })
-    const { last } = await this.#store.log(LOG_NAME).bounds(PARTITION)
+    const { last } = await this.#store.log(LOG_NAME).bounds()
     this.#log = new TenantLog(store)
     this.#log.attach({ apply: () => undefined, settled: () => undefined }, last)
     this.#log.pruner.tasks = () => this.#trimmed

@@ -61,7 +61,7 @@ export class World {
         : own === undefined
           ? types.deleting(id)
           : types.putting(id, { own, constraints: [], mark: 0 }),
-      log.appending(0, [event]),
+      log.appending([event]),
     ])
     this.upkeep.wake()
   }

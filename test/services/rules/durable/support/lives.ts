@@ -313,14 +313,13 @@ export class Life {
       },
       log: (name) => {
         const log = store.log(name)
-        const trim = (partition: number, upTo: number) => (this.#isDead ? die<void>() : log.trim(partition, upTo))
+        const trim = (upTo: number) => (this.#isDead ? die<void>() : log.trim(upTo))
         return {
           name: log.name,
-          append: (partition, bodies) => log.append(partition, bodies),
-          appending: (partition, bodies) => log.appending(partition, bodies),
-          read: (partition, after, limit) => log.read(partition, after, limit),
-          bounds: (partition) => log.bounds(partition),
-          partitions: () => log.partitions(),
+          append: (bodies) => log.append(bodies),
+          appending: (bodies) => log.appending(bodies),
+          read: (after, limit) => log.read(after, limit),
+          bounds: () => log.bounds(),
           trim,
         }
       },

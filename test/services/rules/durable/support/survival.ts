@@ -80,7 +80,7 @@ export function survives(newGround: () => AnyGround): void {
     await Promise.all(tasks.map((task) => after.runner.resume([task])))
     await after.rest()
     expect(names.map((name) => after.look(name))).toEqual(seen)
-    const log = await after.storage.tenant(TENANT).log('log').read(0, 0)
+    const log = await after.storage.tenant(TENANT).log('log').read(0)
     const resumed = log.flatMap(({ body }) => (body as { ts?: readonly string[] }).ts ?? [])
     expect(resumed).toEqual(names)
     expect(ground.outside.calls).toEqual(names.map((name) => `${name}/1/2/0`))
@@ -96,7 +96,7 @@ export function survives(newGround: () => AnyGround): void {
     await life.end('a')
     expect(await life.send('boiler', { level: 12 })).toBe(false)
     expect(life.runner.nodes.info('a')?.status).toBe('stopped')
-    expect(await life.storage.tenant(TENANT).log('log').bounds(0)).toMatchObject({ last: 5 })
+    expect(await life.storage.tenant(TENANT).log('log').bounds()).toMatchObject({ last: 5 })
     await life.close()
   })
 
@@ -109,14 +109,14 @@ export function survives(newGround: () => AnyGround): void {
       [1, 2].map((level) =>
         before.runner.intake.receive(
           [{ messages: { resource: 'boiler', level }, channel: 'alarm', hops: level }],
-          [log.appending(0, [{ level }])],
+          [log.appending([{ level }])],
         ),
       ),
     )
     expect(given).toEqual([1, 2].map((position) => ({ taken: true, results: [position] })))
     const after = await again(ground, before)
     expect(after.runner.nodes.view('a', 'heard')[0]?.rawData).toEqual({ level: 2, hops: 2 })
-    const kept = await after.storage.tenant(TENANT).log('messages').read(0, 0)
+    const kept = await after.storage.tenant(TENANT).log('messages').read(0)
     expect(kept.map(({ body }) => body)).toEqual([{ level: 1 }, { level: 2 }])
     await after.close()
   })

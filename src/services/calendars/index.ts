@@ -1,0 +1,3 @@
+/** Everything a host needs to offer calendars. */
+export { calendarRoutes } from './api.ts'
+export { Calendars, warningsOfStored } from './service.ts'
