@@ -9,6 +9,7 @@ const LINES: Readonly<Record<ConsoleSubject, readonly [title: string, limit: str
   layout: ['layout of a graph of 300 nodes, ms', '300'],
   frames: ['work per frame at 200 changes per second with 1,000 tasks, CPU throttled to a quarter, ms', '16'],
   zoom: ['zoom of a plot of a million points, ms', '200'],
+  streams: ['CPU of a host per post, added by the screen of a task that changes with 1 of 50 posts, %', '2'],
 }
 
 export const console = measurement('console', {
@@ -19,7 +20,7 @@ export const console = measurement('console', {
   }),
   maxRounds: 3,
   cost: ({ figure }) => figure,
-  costUnit: 'kB or ms',
+  costUnit: 'kB, ms or %',
   what: 'what',
   columns: [
     ['measured', middle(({ figure }) => figure, digits)],

@@ -1,5 +1,6 @@
 /**
- * Sample of the console: sizes of the downloaded files, the layout of a graph, frames under load, the zoom of a plot.
+ * Sample of the console: sizes of the downloaded files, the layout of a graph, frames under load, the zoom of a plot,
+ * what its streams cost the host.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,11 +12,12 @@ import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { median } from '../figures.ts'
 import { withFolder } from './host/folder.ts'
+import type { Connection } from './host/connection.ts'
 import { type HostProcess, startHostProcess } from './host/host-process.ts'
 
-export type ConsoleSubject = 'first' | 'editor' | 'layout' | 'frames' | 'zoom'
+export type ConsoleSubject = 'first' | 'editor' | 'layout' | 'frames' | 'zoom' | 'streams'
 
-/** kB zipped, or ms */
+/** kB zipped, ms, or percent */
 export interface ConsoleSample {
   readonly figure: number
 }
@@ -27,6 +29,11 @@ const SECONDS = 5
 const POINTS = 1_000_000
 const PER_APPEND = 10_000
 const THROTTLE = 4
+/** One of so many resources is on the screen: 200 changes a second at 10,000 posts. */
+const FLEET = 50
+const POSTS = 8_000
+const PAIRS = 10
+const CLIENTS = 8
 
 const SAMPLES: Readonly<Record<ConsoleSubject, () => number | Promise<number>>> = {
   first: () => sizeOf('overview'),
@@ -34,6 +41,7 @@ const SAMPLES: Readonly<Record<ConsoleSubject, () => number | Promise<number>>> 
   layout: layoutMs,
   frames: () => inConsole(async () => {}, framesMs),
   zoom: () => inConsole(fill, zoomMs),
+  streams: streamsPercent,
 }
 
 export async function consoleSample({ subject }: { subject: ConsoleSubject }): Promise<ConsoleSample> {
@@ -114,15 +122,20 @@ async function inConsole(
   })
 }
 
-/** Main thread's work for a frame, while the shown task changes 200 times a second beside 1,000 others. */
-async function framesMs(page: Page, host: HostProcess): Promise<number> {
-  const [connection] = await host.connect(1)
+async function startTasks(connection: Connection | undefined, count: number): Promise<readonly string[]> {
   const ids: string[] = []
-  for (let n = 0; n < TASKS; n++) {
+  for (let n = 0; n < count; n++) {
     const task = { ...LIMIT, task: { name: `task ${n}`, resource: `boiler-${n}`, start: true } }
     const created = (await connection?.expect(201, 'POST', '/api/tasks', JSON.stringify(task))) ?? '{}'
     ids.push((JSON.parse(created) as { readonly ID: string }).ID)
   }
+  return ids
+}
+
+/** Main thread's work for a frame, while the shown task changes 200 times a second beside 1,000 others. */
+async function framesMs(page: Page, host: HostProcess): Promise<number> {
+  const [connection] = await host.connect(1)
+  const ids = await startTasks(connection, TASKS)
   const session = await page.context().newCDPSession(page)
   await session.send('Emulation.setCPUThrottlingRate', { rate: THROTTLE })
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -183,4 +196,47 @@ async function zoomMs(page: Page, host: HostProcess): Promise<number> {
   await answered
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
   return performance.now() - start
+}
+
+/** The host's CPU per post while the streams of a task's screen are read, above that without: the median of pairs. */
+async function streamsPercent(): Promise<number> {
+  return withFolder(async (folder) => {
+    const host = await startHostProcess(folder)
+    try {
+      const connections = await host.connect(CLIENTS)
+      const [task] = await startTasks(connections[0], FLEET)
+      let sent = 0
+      const post = async (connection: Connection, last: number): Promise<void> => {
+        while (sent < last) {
+          const n = sent++
+          const body = JSON.stringify({ temperature: Math.floor(n / FLEET) % 2 === 0 ? 70 : 90 })
+          await connection.ask('POST', `/resources/boiler-${n % FLEET}/events`, body)
+        }
+      }
+      const spent = async (paths: readonly string[]): Promise<number> => {
+        const ending = new AbortController()
+        const headers = { authorization: `Bearer ${host.token}`, accept: 'text/event-stream' }
+        const streams = await Promise.all(paths.map((path) => fetch(host.url + path, { headers, signal: ending.signal })))
+        const read = streams.map(({ body }) => body?.pipeTo(new WritableStream()).catch(() => {}))
+        await host.figures('collect')
+        const last = sent + POSTS
+        await Promise.all(connections.map((connection) => post(connection, last)))
+        const { cpu } = await host.figures()
+        ending.abort()
+        await Promise.all(read)
+        return cpu
+      }
+      const screen = [`/api/tasks/${task}/events`, '/alarm/events']
+      await spent([])
+      const shares: number[] = []
+      for (let n = 0; n < PAIRS; n++) {
+        const [first, second] = n % 2 === 0 ? [[], screen] : [screen, []]
+        const [one, other] = [await spent(first ?? []), await spent(second ?? [])]
+        shares.push(n % 2 === 0 ? other / one : one / other)
+      }
+      return (median(shares) - 1) * 100
+    } finally {
+      await host.stop()
+    }
+  })
 }
