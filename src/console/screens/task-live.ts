@@ -33,6 +33,8 @@ const DECIDES: ReadonlySet<string> = new Set([
 ])
 /** How often explanations follow the events, in ms */
 const PAUSE = 1_500
+/** The shortest time between two drawings of events, in ms: text that changes faster cannot be read. */
+const DRAWN = 100
 /** ms of a drag before the host is asked */
 const SETTLED = 90
 const MAX_CACHED = 200
@@ -57,7 +59,8 @@ export function useTaskStates(id: string): TaskStates {
     const { signal } = ending
     let lastEventId: string | undefined
     let waiting: ShownEvent[] = []
-    let frame = 0
+    let drawing: ReturnType<typeof setTimeout> | undefined
+    let drawnAt = -DRAWN
     let timer: ReturnType<typeof setTimeout> | undefined
     const load = async (): Promise<void> => {
       try {
@@ -68,7 +71,8 @@ export function useTaskStates(id: string): TaskStates {
       round.value++
     }
     const draw = (): void => {
-      frame = 0
+      drawing = undefined
+      drawnAt = performance.now()
       let next = states.value
       for (const event of settled(waiting)) next = apply(next, event)
       waiting = []
@@ -90,7 +94,7 @@ export function useTaskStates(id: string): TaskStates {
     const take = (event: ShownEvent): void => {
       noteGap(event)
       waiting.push(event)
-      frame ||= requestAnimationFrame(draw)
+      drawing ??= setTimeout(draw, drawnAt + DRAWN - performance.now())
       if (DECIDES.has(event.type)) timer ??= setTimeout(() => ((timer = undefined), round.value++), PAUSE)
     }
     void load()
@@ -104,7 +108,7 @@ export function useTaskStates(id: string): TaskStates {
     }, signal)
     return () => {
       ending.abort()
-      cancelAnimationFrame(frame)
+      clearTimeout(drawing)
       clearTimeout(timer)
       clearTimeout(stating)
     }
@@ -138,11 +142,14 @@ export function useTaskStates(id: string): TaskStates {
 
 /** Leaves out that a sensor was cleared when it observed a state again at the same time. */
 function settled(events: readonly ShownEvent[]): readonly ShownEvent[] {
-  return events.filter(
-    ({ type, node, time, to }, index) =>
-      to !== null ||
-      !events.slice(index + 1).some((later) => later.type === type && later.node === node && later.time === time),
-  )
+  const later = new Set<string>()
+  const kept = events.toReversed().filter(({ type, node, time, to }) => {
+    const key = `${type} ${time} ${node}`
+    if (to === null && later.has(key)) return false
+    later.add(key)
+    return true
+  })
+  return kept.reverse()
 }
 
 const cache = new Map<string, Promise<TaskStateView>>()
