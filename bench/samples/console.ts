@@ -216,8 +216,10 @@ async function streamsPercent(): Promise<number> {
       const spent = async (paths: readonly string[]): Promise<number> => {
         const ending = new AbortController()
         const headers = { authorization: `Bearer ${host.token}`, accept: 'text/event-stream' }
-        const streams = await Promise.all(paths.map((path) => fetch(host.url + path, { headers, signal: ending.signal })))
-        const read = streams.map(({ body }) => body?.pipeTo(new WritableStream()).catch(() => {}))
+        const streams = await Promise.all(
+          paths.map((path) => fetch(host.url + path, { headers, signal: ending.signal })),
+        )
+        const read = streams.map(async ({ body }) => body?.pipeTo(new WritableStream()).catch(() => {}))
         await host.figures('collect')
         const last = sent + POSTS
         await Promise.all(connections.map((connection) => post(connection, last)))
