@@ -9,7 +9,12 @@ export interface Written {
   readonly code: string
   readonly origins: readonly Origin[]
   readonly nodes: readonly string[]
+  /** what replaces values that are missing */
+  readonly missing?: readonly Missing[]
 }
+
+/** What a sensor over these values does when one is missing. */
+export type Missing = Pick<Sensor, 'hold' | 'default'>
 
 /** A node in a state. */
 export interface Place {
@@ -26,11 +31,11 @@ export class Draft {
   readonly #taken = new Set<string>()
 
   /** Adds a sensor over these values unless an equal one exists. Returns its label. */
-  sensor(hint: string, sensor: Omit<Sensor, 'label'>, over: Pick<Written, 'origins' | 'nodes'>): string {
+  sensor(hint: string, sensor: Omit<Sensor, 'label'>, over: Omit<Written, 'code'>): string {
     const [origin = {}, ...others] = distinct(over.origins)
     // values of several resources do not meet in one message: the nodes that keep them run it
     const isJoint = others.length > 0
-    const placed = { ...sensor, ...(isJoint ? {} : origin) }
+    const placed = { ...sensor, ...(isJoint ? {} : origin), ...joined(over.missing) }
     return this.#once(['sensor', placed, isJoint && over.nodes], hint, (label) => {
       this.#sensors.push({ label, ...placed })
       if (isJoint) for (const sourceLabel of over.nodes) this.trigger({ sourceLabel, destinationLabel: label })
@@ -79,6 +84,22 @@ export class Draft {
     this.#taken.add(label)
     return label
   }
+}
+
+/** Throws when one value has two durations or two defaults. */
+function joined(all: readonly Missing[] = []): Missing {
+  const both: { hold?: Record<string, string>; default?: Record<string, unknown> } = {}
+  for (const one of all)
+    for (const field of ['hold', 'default'] as const)
+      for (const [name, value] of Object.entries(one[field] ?? {})) {
+        const known: Record<string, unknown> = (both[field] ??= {})
+        if (Object.hasOwn(known, name) && known[name] !== value)
+          throw new TypeError(
+            `${field} of ${name} is ${String(known[name])} and ${String(value)} in one condition; write one of them`,
+          )
+        known[name] = value
+      }
+  return both
 }
 
 function distinct(origins: readonly Origin[]): readonly Origin[] {

@@ -42,7 +42,7 @@ export { senseBuiltin as sense, actBuiltin as act }
 
 export { alarm, all, any, clear, count, group, log, rule, says, seq, thing } from './nouns.ts'
 export type { AlarmOptions, Consequences, EachMember, Effect, Limits, Members, Thing } from './nouns.ts'
-export type { ChoiceSignal, Condition, Conditions, NumberSignal } from './signal-types.ts'
+export type { ChoiceMetric, ChoiceSignal, Condition, Conditions, NumberMetric, NumberSignal } from './signal-types.ts'
 
 export { code, read, text, type Value, value, values } from './value.ts'
 export type { ActuatorNode, Edge, Graph, Held, SensorNode, StateNode } from './graph.ts'

@@ -3,7 +3,7 @@ import type { DefinedPlug, Group, Rule, TaskSettings } from '#core'
 import { Draft, type Origin, type Place, type Written } from './draft.ts'
 import { secondsOf } from './graph.ts'
 import type { Duration, Named, Names, Properties } from './plug-types.ts'
-import { Combined, kept, Sensed, Signal, silence } from './signal.ts'
+import { Combined, kept, Metric, Sensed, Signal, silence, together } from './signal.ts'
 import type { AnySignal, Condition, NumberSignal, SignalOf } from './signal-types.ts'
 import { PathValue, type Value, valueAt } from './value.ts'
 
@@ -20,13 +20,8 @@ export function thing<M extends object>(resource = '$'): Thing<M> {
 
 function thingAt<M extends object>(origin: Origin): Thing<M> {
   const field = (name: string): unknown =>
-    name === 'silent' ? (duration: Duration) => silence(duration, origin) : metric(name, origin)
+    name === 'silent' ? (duration: Duration) => silence(duration, origin) : new Metric(name, origin)
   return new Proxy({}, { get: (_, name) => (typeof name === 'string' ? field(name) : undefined) }) as Thing<M>
-}
-
-function metric(name: string, origin: Origin): Signal {
-  const written = { code: valueAt('streamdata', name).path, origins: [origin], nodes: [] }
-  return new Signal(name, () => written, { name, origin })
 }
 
 /** Holds while all hold. */
@@ -62,11 +57,10 @@ export function seq(
       { from: 'Begun', to: 'Idle', after: within },
     ]
     const parts: readonly Written[] = [a, b, c].flatMap((one) => one ?? [])
-    const over = { origins: parts.flatMap(({ origins }) => origins), nodes: parts.flatMap(({ nodes }) => nodes) }
     return draft.sensor(
       'seq',
       { name: 'stateMachine', properties: { states: ['Idle', 'Begun', 'Done'], transitions } },
-      over,
+      together(parts),
     )
   })
 }

@@ -90,4 +90,16 @@ export interface ChoiceSignal<T> extends AnySignal {
   silent(duration: Duration): Condition
 }
 
-export type SignalOf<T> = [T] extends [number] ? NumberSignal : ChoiceSignal<T>
+/** A value of messages, with what replaces it in a condition when a message lacks it. */
+export interface Replaceable<T, S> {
+  /** the last value counts for this time after its message */
+  hold(duration: Duration): S
+  /** this value counts when none is known */
+  default(value: T): S
+}
+
+export interface NumberMetric extends NumberSignal, Replaceable<number, NumberMetric> {}
+
+export interface ChoiceMetric<T> extends ChoiceSignal<T>, Replaceable<T, ChoiceMetric<T>> {}
+
+export type SignalOf<T> = [T] extends [number] ? NumberMetric : ChoiceMetric<T>

@@ -1,8 +1,17 @@
 /** Implements signals and conditions: each writes the nodes that it needs. */
 import { durationMs } from '#kernel'
-import type { Draft, Origin, Place, Written } from './draft.ts'
+import type { Draft, Missing, Origin, Place, Written } from './draft.ts'
 import type { Duration } from './plug-types.ts'
-import type { AnySignal, ChoiceSignal, Condition, Conditions, NumberSignal, Operand, Unit } from './signal-types.ts'
+import type {
+  AnySignal,
+  ChoiceSignal,
+  Condition,
+  Conditions,
+  NumberSignal,
+  Operand,
+  Replaceable,
+  Unit,
+} from './signal-types.ts'
 import { codeOf, valueAt } from './value.ts'
 
 const NOWHERE = { origins: [], nodes: [] } as const
@@ -150,8 +159,7 @@ export class Signal implements NumberSignal, ChoiceSignal<unknown> {
       const [value, other, last] = all.map(({ code }) => code)
       return {
         code: codeFor(value ?? '', other ?? '', last ?? ''),
-        origins: all.flatMap(({ origins }) => origins),
-        nodes: all.flatMap(({ nodes }) => nodes),
+        ...together(all),
       }
     }
   }
@@ -175,9 +183,43 @@ export class Signal implements NumberSignal, ChoiceSignal<unknown> {
   }
 }
 
+/** A value of messages. */
+export class Metric extends Signal implements Replaceable<unknown, Metric> {
+  readonly #name: string
+  readonly #origin: Origin
+  readonly #missing: Missing
+
+  constructor(name: string, origin: Origin, missing: Missing = {}) {
+    const { path } = valueAt('streamdata', name)
+    const replaced = Object.keys(missing).length > 0 && { missing: [missing] }
+    super(name, () => ({ code: path, origins: [origin], nodes: [], ...replaced }), { name, origin })
+    this.#name = name
+    this.#origin = origin
+    this.#missing = missing
+  }
+
+  hold(duration: Duration): Metric {
+    return new Metric(this.#name, this.#origin, { ...this.#missing, hold: { [this.#name]: duration } })
+  }
+
+  default(value: unknown): Metric {
+    return new Metric(this.#name, this.#origin, { ...this.#missing, default: { [this.#name]: value } })
+  }
+}
+
 function hintOf(one: unknown): string {
   if (one instanceof Signal) return one.hint
   return typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean' ? String(one) : ''
+}
+
+/** Returns where the values of several expressions come from. */
+export function together(all: readonly Written[]): Omit<Written, 'code'> {
+  const missing = all.flatMap((one) => one.missing ?? [])
+  return {
+    origins: all.flatMap(({ origins }) => origins),
+    nodes: all.flatMap(({ nodes }) => nodes),
+    ...(missing.length > 0 && { missing }),
+  }
 }
 
 function originsOf(all: readonly Written[]): number {

@@ -13,7 +13,7 @@ import {
   count,
   group,
   log,
-  type NumberSignal,
+  type NumberMetric,
   rule,
   says,
   sense,
@@ -61,6 +61,7 @@ const NEEDS: Readonly<Record<string, Rule>> = {
   use: rule('use', boiler.counter.increase({ wraps: 65_536, over: '1h' }).above(3000), {
     begins: alarm('USE', { text: says`${boiler.counter}`, severity: 'MAJOR' }),
   }),
+  off: rule('off', t.minus(boiler.setpoint.hold('2h')).abs.above(3), { ...on, atMostEvery: '5m' }),
   mean: rule('mean', t.deadband(1).timeWeightedMean('10m').above(80), { ...on, atMostEvery: '5m' }),
   longTime: rule('time', any(boiler.pump.is(true).time('m', '1h').above(30), t.silent('1h')), {
     begins: act('storeMessage', { payload: { tired: true } }),
@@ -96,11 +97,11 @@ describe('rules of nouns', () => {
   })
 
   it('knows the types of values', () => {
-    expectTypeOf(t).toEqualTypeOf<NumberSignal>()
+    expectTypeOf(t).toEqualTypeOf<NumberMetric>()
     expectTypeOf(t.above(3)).toEqualTypeOf<Condition>()
     expectTypeOf(boiler.event.is).parameter(0).toEqualTypeOf<'A' | 'B' | 'C'>()
     expectTypeOf(boiler.pump.is).parameter(0).toEqualTypeOf<boolean>()
-    expectTypeOf(boiler.setpoint).toEqualTypeOf<NumberSignal>()
+    expectTypeOf(boiler.setpoint).toEqualTypeOf<NumberMetric>()
   })
 
   it('begin and end after their durations', async () => {
@@ -149,6 +150,24 @@ describe('rules of nouns', () => {
       [4, 'on'],
       [35, 'on'],
     ])
+  })
+
+  it('hold a slow value beside a fast one', async () => {
+    expect(made('off').sensors).toMatchObject([{ name: 'condition', resource: '$', hold: { setpoint: '2h' } }])
+    const at = await firings(made('off'), [
+      [0, { setpoint: 20 }],
+      [50, { temperature: 21 }],
+      [55, { temperature: 24 }],
+    ])
+    expect(at).toEqual([[55, 'on']])
+  })
+
+  it('reject two durations of one value in a condition', () => {
+    const both = t.hold('1h').minus(boiler.setpoint).minus(t.hold('2h'))
+    expect(() => rule('both', both.above(1), on)).toThrow(
+      'hold of temperature is 1h and 2h in one condition; write one of them',
+    )
+    expectTypeOf(boiler.event.default).parameter(0).toEqualTypeOf<'A' | 'B' | 'C'>()
   })
 
   it('compare values of two things', async () => {

@@ -85,6 +85,7 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
     model.sensorSchedules.size === 0 &&
     model.resources.length === 1 &&
     graph.groups.length === 0 &&
+    graph.held === undefined &&
     graph.actuators.length <= MAX_ACTUATORS &&
     graph.gates.length <= MAX_GATES &&
     [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&

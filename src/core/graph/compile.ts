@@ -27,6 +27,7 @@ import {
   type GateNode,
   type Graph,
   type GraphNode,
+  type MissingInputs,
   type ObservableNode,
   type PlugCall,
   type Retry,
@@ -85,6 +86,7 @@ export function compileRule(
   attachAll({ sensors, gates, actuators }, triggers)
   attachReads([...sensors, ...gates, ...actuators], sensors)
   const graph: Graph = {
+    held: longestHolds(sensors),
     outline: {
       sensors: (rule.sensors ?? []).map(withoutProperties),
       actuators: (rule.actuators ?? []).map(withoutProperties),
@@ -140,6 +142,7 @@ function compileSensor(
   const runsByItself = !conditional && channel === undefined
   const group = members.of(sensor.label)
   const observes = members.observedBy(sensor)
+  const inputs = missingInputs(sensor)
   const bound = observes !== -1 || (sensor.resource !== undefined && sensor.resource !== '')
   return {
     kind: 'sensor',
@@ -148,7 +151,8 @@ function compileSensor(
     index: slot,
     group,
     observes,
-    call,
+    // a call before its turn reads only its message
+    call: inputs === undefined ? call : { ...call, ahead: undefined },
     incoming: [],
     resource: observes === -1 ? resources.index(sensor.resource) : -1,
     states: [...plug.states],
@@ -165,6 +169,7 @@ function compileSensor(
     schedule: runsByItself ? sensor.schedule : undefined,
     evictionTime: sensor.evictionTime ?? Number.POSITIVE_INFINITY,
     downtime: sensor.downtime,
+    inputs,
     keepRawData: sensor.keepRawData ?? false,
     timeoutState: stateIndex(plug.states, sensor.timeoutState),
     gates: [],
@@ -173,6 +178,20 @@ function compileSensor(
     reads: [],
     readers: [],
   }
+}
+
+function missingInputs({ hold = {}, default: defaults = {} }: Sensor): MissingInputs | undefined {
+  const held = Object.entries(hold).map(([name, length]) => [name, durationMs(length)] as const)
+  const values = Object.entries(defaults)
+  return held.length + values.length === 0 ? undefined : { hold: new Map(held), defaults: new Map(values) }
+}
+
+function longestHolds(sensors: readonly SensorNode[]): ReadonlyMap<string, number> | undefined {
+  const all = sensors.flatMap(({ inputs }) => (inputs === undefined ? [] : [...inputs.hold]))
+  if (sensors.every(({ inputs }) => inputs === undefined)) return undefined
+  const longest = new Map<string, number>()
+  for (const [name, ms] of all) longest.set(name, Math.max(ms, longest.get(name) ?? 0))
+  return longest
 }
 
 function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug {

@@ -76,6 +76,8 @@ export interface SensorNode extends RunnableNode {
   /** ms after which observations expire; Infinity: never */
   readonly evictionTime: number
   readonly downtime: DowntimePolicy | undefined
+  /** replaces missing values of messages; undefined: an input is missing after the validity of streams */
+  readonly inputs: MissingInputs | undefined
   /** true: raw data stays when the observation expires */
   readonly keepRawData: boolean
   readonly timeoutState: number
@@ -85,6 +87,13 @@ export interface SensorNode extends RunnableNode {
   readonly triggers: readonly TriggerEdge[]
   readonly followers: readonly GraphNode[]
   readonly reads: readonly GraphNode[]
+}
+
+export interface MissingInputs {
+  /** ms for which the last known value of an input counts, by its name */
+  readonly hold: ReadonlyMap<string, number>
+  /** value of an input that is not known, by its name */
+  readonly defaults: ReadonlyMap<string, unknown>
 }
 
 export interface GateNode extends NodeBase {
@@ -206,6 +215,8 @@ export interface EvaluationOrders {
 }
 
 export interface Graph {
+  /** the longest ms for which a sensor holds an input, by its name; undefined: no sensor has `hold` or `default` */
+  readonly held: ReadonlyMap<string, number> | undefined
   /** the nodes without properties, since each rule has its own properties */
   readonly outline: Pick<RuleGraph, 'sensors' | 'actuators'>
   readonly sensors: readonly SensorNode[]

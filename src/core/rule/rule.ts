@@ -73,9 +73,9 @@ export interface Sensor extends PlugNode {
   group?: Group
   /** the readings that the plug evaluates together; only for plugs that evaluate windows, such as `aggregate` */
   window?: Window
-  /** how long the last value of an input counts after its message, by name of the value, such as `2h` */
+  /** how long the last known value of an input counts after its message, by name of the value, such as `2h` */
   hold?: Record<string, string>
-  /** value of an input that is missing, by name of the value */
+  /** value of an input where none is known, by name of the value */
   default?: Record<string, unknown>
 }
 

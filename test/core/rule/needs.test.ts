@@ -110,7 +110,11 @@ describe('inputs of a sensor', () => {
       { resource: 'r', default: { t: [1] } },
       'ERROR TYPE /sensors/0/default/t: sensor "a": the default of "t" is not a number, text, true or false; write a value such as 0',
     ],
-  ])('%j are rejected', (sensor, expected) => {
+    [
+      { resource: 'r', hold: { tt: '1h' } },
+      'WARNING FIELD /sensors/0/hold/tt: sensor "a" does not read "tt", so hold has no effect on it; write the name of a value in its properties',
+    ],
+  ])('%j are reported', (sensor, expected) => {
     expect(wrong(sensor)[0]).toBe(expected)
   })
 })

@@ -15,6 +15,7 @@ export function checkInputs(index: RuleIndex, report: Report): void {
     if (window !== undefined) checkWindow(entry, window, report)
     if (hold !== undefined) checkHold(entry, hold, report)
     if (values !== undefined) checkDefaults(entry, values, report)
+    checkNames(entry, { hold, default: values }, report)
   }
 }
 
@@ -67,5 +68,23 @@ function checkDefaults(entry: PlugEntry, values: Readonly<Record<string, unknown
     if (typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean') continue
     const message = `${naming(entry)}: the default of ${shown(name)} is not a number, text, true or false`
     report.error('TYPE', at(entry.path, 'default', name), message, 'write a value such as 0')
+  }
+}
+
+/** Warns about names that occur nowhere in the properties, where the plug reads only values that they name. */
+function checkNames(
+  entry: PlugEntry,
+  fields: Readonly<Record<'hold' | 'default', object | undefined>>,
+  report: Report,
+): void {
+  const { plug, node } = entry
+  if (plug?.parameters === undefined) return
+  const texts = JSON.stringify([node.properties, node.loopDef, plug.input, plug.parameters])
+  for (const [field, values] of Object.entries(fields)) {
+    for (const name of Object.keys(values ?? {})) {
+      if (texts.includes(JSON.stringify(name).slice(1, -1))) continue
+      const message = `${naming(entry)} does not read ${shown(name)}, so ${field} has no effect on it`
+      report.warning('FIELD', at(entry.path, field, name), message, 'write the name of a value in its properties')
+    }
   }
 }

@@ -4,7 +4,7 @@ import type { Sensor, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import type { PartialRule, RuleIndex } from './rule-index.ts'
 
-const SENSOR_FIELDS = ['window', 'hold', 'default'] as const satisfies readonly (keyof Sensor)[]
+const SENSOR_FIELDS = ['window'] as const satisfies readonly (keyof Sensor)[]
 const TRIGGER_FIELDS = ['closes'] as const satisfies readonly (keyof Trigger)[]
 
 export function checkPlanned(rule: PartialRule, { plugNodes }: RuleIndex, report: Report): void {
