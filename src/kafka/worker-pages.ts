@@ -19,6 +19,8 @@ interface Answer {
 
 /** Marks a request that another worker passed on, which is not passed on again. */
 const PASSED = 'rx-passed'
+/** How long the owner of a task may take to answer, in ms. */
+const OWNER_MS = 5_000
 
 export function workerPages(parts: PagesOptions): Server {
   return createServer((request, response) => {
@@ -26,7 +28,8 @@ export function workerPages(parts: PagesOptions): Server {
     const isPassed = request.headers[PASSED] !== undefined
     const answered = request.method === 'GET' ? answer(parts, url, isPassed) : Promise.reject(methodError())
     void answered.catch(errorAnswer).then(({ status, body, type }) => {
-      response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(body)
+      const retry = status === 503 && { 'retry-after': '1' }
+      response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff', ...retry }).end(body)
     })
   })
 }
@@ -61,10 +64,16 @@ async function explain(parts: PagesOptions, worker: WorkerView, url: URL, isPass
   const partition = worker.partitionOf(task)
   const owner = partition === undefined ? undefined : worker.owners().get(partition)
   if (partition === undefined) throw new AppError('NOT_FOUND', `task ${task} is not published`)
-  if (owner?.url === undefined || isPassed)
-    throw new AppError('NOT_FOUND', `task ${task} lives in partition ${partition}, whose owner is not reachable yet`)
-  const response = await parts.fetch(`${owner.url}${url.pathname}${url.search}`, { headers: { [PASSED]: '1' } })
-  return { status: response.status, body: await response.text(), type: 'application/json' }
+  const isMoving = `partition ${partition} of task ${task} moves to another worker; ask again in a second`
+  if (owner?.url === undefined || isPassed) throw new AppError('UNAVAILABLE', isMoving)
+  const headers = { [PASSED]: '1' }
+  const signal = AbortSignal.timeout(OWNER_MS)
+  try {
+    const response = await parts.fetch(`${owner.url}${url.pathname}${url.search}`, { headers, signal })
+    return { status: response.status, body: await response.text(), type: 'application/json' }
+  } catch (thrown) {
+    throw new AppError('UNAVAILABLE', `${isMoving}: its owner did not answer (${messageOf(thrown)})`)
+  }
 }
 
 function metrics(worker: WorkerView): Answer {
