@@ -79,6 +79,7 @@ export {
   isEqual,
   isKnown,
   isPlainObject,
+  isFinalStatus,
   messageOf,
   nextSeed,
   numberIn,

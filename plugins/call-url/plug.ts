@@ -1,5 +1,5 @@
 /** A sensor and an actuator that call a URL through a transport of the host. */
-import { AllowList, CallError, definePlug, messageOf, parsePlainJson, problemsOfCode } from '#plug'
+import { AllowList, CallError, definePlug, isFinalStatus, messageOf, parsePlainJson, problemsOfCode } from '#plug'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'
@@ -12,9 +12,6 @@ export interface CallUrlOptions {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
-
-/** Request Timeout, Too Early, Too Many Requests */
-const TEMPORARY = new Set([408, 425, 429])
 
 const LIMITS =
   'Limits: 10 s, 1 MB of response and 5 redirects. Private addresses need permission of the host; cloud metadata addresses are always blocked. Offline unless the host provides a transport.'
@@ -117,7 +114,7 @@ export function createCallUrlActuator(options: CallUrlOptions = {}) {
       const { status } = rawData
       const message = `${host} responded with status ${status}`
       if (isSuccess) return { message, rawData }
-      const isFinal = status >= 400 && status < 500 && !TEMPORARY.has(status)
+      const isFinal = isFinalStatus(status)
       const wait = waitOf(retryAfter, now)
       throw new CallError(message, { isFinal, ...(wait !== undefined && { retryAfter: wait }) })
     },

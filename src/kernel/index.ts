@@ -28,6 +28,7 @@ export {
 } from './errors.ts'
 export { type ExpectedVersion, requireVersion, type RevisionOptions } from './expected-version.ts'
 export { errorOf, type Failure, failureOf } from './failure.ts'
+export { isFinalStatus } from './final-status.ts'
 export { Feed, type FeedReader, type LogPosition, type Passed, type Published, type ReaderOptions } from './feed.ts'
 export { hashText } from './hash-text.ts'
 export { Heap } from './heap.ts'

@@ -7,7 +7,7 @@ const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
 const NO_WORK: WorkerView = {
-  counts: { processed: 0 } as unknown as WorkerView['counts'],
+  counts: { processed: 0 },
   partitions: () => [],
   tasks: () => [],
   invalid: () => [],
@@ -49,7 +49,7 @@ describe('explanation of a task of another worker', () => {
   })
 
   it('comes from the owner', async () => {
-    const passOn: typeof fetch = (url) => Promise.resolve(Response.json({ message: String(url) }))
+    const passOn: typeof fetch = (url) => Promise.resolve(Response.json({ message: url }))
     expect(await explain('hot', 'http://w2', passOn)).toMatchObject({
       status: 200,
       message: 'http://w2/explain?task=hot&node=a',

@@ -328,7 +328,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a webscript call that fails twice is abandoned',
     file: 'src/services/objects/subscriptions/delivery-jobs.ts',
-    find: 'if (attempts >= DELIVERY_ATTEMPTS) return',
+    find: 'if (isFinal || attempts >= DELIVERY_ATTEMPTS) return',
     replace: 'if (attempts >= 2) return',
   },
   {

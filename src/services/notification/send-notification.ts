@@ -1,5 +1,5 @@
 /** Sends one notification over the channel of its contact. */
-import { AppError, messageOf as reasonOf, type Json } from '#kernel'
+import { AppError, isFinalStatus, messageOf as reasonOf, type Json } from '#kernel'
 import type { InternalVault } from '#services/vault/contract'
 import type { Channel, ContactDocument, SecretName } from './contact-schema.ts'
 import type { ChannelPorts, Message } from './contract.ts'
@@ -12,8 +12,6 @@ export interface SendOptions {
 }
 
 const SHOWN = 300
-/** responses that another attempt would repeat; 408, 425 and 429 are not among them */
-const FINAL = new Set([400, 401, 403, 404, 405, 410, 413, 415, 422])
 
 /** Returns the response of the receiver. Throws `Undeliverable` when another attempt would fail too. */
 export async function sendOver(
@@ -71,7 +69,7 @@ async function posted(
   const text = `${answer.status} ${answer.body.slice(0, SHOWN)}`.trim()
   if (answer.status >= 200 && answer.status < 300) return text
   const problem = `the receiver responded with ${text}`
-  throw FINAL.has(answer.status) ? new Undeliverable(problem) : new AppError('FORWARDING', problem)
+  throw isFinalStatus(answer.status) ? new Undeliverable(problem) : new AppError('FORWARDING', problem)
 }
 
 async function published(

@@ -1,5 +1,5 @@
 /** Jobs that execute deliveries. The attempts and the last error are stored with the delivery. */
-import { AppError, messageOf } from '#kernel'
+import { AppError, isFinalStatus, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import { DELIVERY_JOB, type DeliveryEnd, type DeliveryRecord, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
@@ -18,8 +18,8 @@ export interface DeliveryOf {
   readonly change: DeliveryRecord['change']
 }
 
-/** maximum number of attempts; with the pauses in between about four minutes */
-export const DELIVERY_ATTEMPTS = 10
+/** one call and five retries; with the pauses in between about half a minute */
+const DELIVERY_ATTEMPTS = 6
 /** Practically unlimited, since the delivery counts its own attempts and ends the job. */
 const JOB_ATTEMPTS = 1_000_000
 const CONCURRENCY = 32
@@ -73,7 +73,8 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
     const message = messageOf(error).slice(0, MAX_MESSAGE)
     const status = error instanceof Refused && { status: error.answered }
     const lastError = { time: options.now(), message, ...status }
-    if (attempts >= DELIVERY_ATTEMPTS) return end({ state: 'failed', attempts, lastError })
+    const isFinal = error instanceof Refused && isFinalStatus(error.answered)
+    if (isFinal || attempts >= DELIVERY_ATTEMPTS) return end({ state: 'failed', attempts, lastError })
     const failed = outbox.deliveries.putting(id, { ...stored.value, attempts, lastError }, stored.version)
     await context.progress({ done: 0, total: 1 }, [failed])
     throw error

@@ -99,20 +99,31 @@ describe('a change', () => {
     ])
   })
 
-  it('that is never accepted fails after ten attempts with the last error, and the next one is delivered', async () => {
+  it.each([400, 404, 422, 408, 425, 429])('with status %i is retried only where that may help', async (status) => {
+    world.answering = () => status
+    const { id } = await host.api.create('assets', subscriptionOf())
+    await host.put('x')
+    await world.advance(600_000, host)
+    const attempts = [408, 425, 429].includes(status) ? 6 : 1
+    expect(world.told).toHaveLength(attempts)
+    const { deliveries } = await host.api.deliveries('assets', id)
+    expect(deliveries).toMatchObject([{ state: 'failed', attempts, last_error: { status } }])
+  })
+
+  it('that is never accepted fails after five retries with the last error, and the next one is delivered', async () => {
     world.answering = ({ body }) => (JSON.stringify(body).includes('first') ? 500 : 200)
     const { id } = await host.api.create('assets', subscriptionOf({}, { payload: { signed_links: [] } }))
     await host.put('x', 'first')
-    world.answering = (told) => (world.told.indexOf(told) < 10 ? 500 : 200)
+    world.answering = (told) => (world.told.indexOf(told) < 6 ? 500 : 200)
     await host.put('x', 'second')
     await world.advance(600_000, host)
-    expect(world.told).toHaveLength(11)
+    expect(world.told).toHaveLength(7)
     const { deliveries } = await host.api.deliveries('assets', id)
     expect(deliveries).toMatchObject([
       { state: 'delivered', attempts: 1 },
       {
         state: 'failed',
-        attempts: 10,
+        attempts: 6,
         last_error: { status: 500, message: 'public responded with status 500: what it said' },
       },
     ])
