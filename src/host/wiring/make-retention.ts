@@ -14,6 +14,7 @@ export const makeRetention: MakeService = ({ now, logger, tenants }) => ({
     const retention = new Retention({
       store,
       now,
+      monotonic: machineTimers.elapsed,
       typeOf: async (id) => {
         const type = (await services.resources?.lookup(id))?.['resourceTypeId']
         return typeof type === 'string' ? type : undefined

@@ -3,7 +3,7 @@
  * other data as long as the host is configured to keep it.
  *
  * RETENTION-1 data is deleted only if it is older than its rule, as of a time that never exceeds the host's clock and
- *   advances by at most a day in each round
+ *   advances by at most a day in an hour, however often rules are set or the host starts
  * RETENTION-2 of several rules for the same data, the most specific one applies: type and metric, metric, type, neither
  * RETENTION-3 a round deletes at most a few thousand entries per write, and pauses in between; after a crash the next
  *   round continues

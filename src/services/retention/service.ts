@@ -15,6 +15,8 @@ export interface RetentionOptions {
   readonly store: Store
   /** Returns epoch ms */
   readonly now: () => number
+  /** Returns ms of a clock that never jumps */
+  readonly monotonic: () => number
   /** Returns the type of a resource; undefined: unknown, or without a type */
   readonly typeOf: (resource: string) => Promise<string | undefined>
   /** Calls `work` after `ms`, unless the returned function is called before. */
@@ -44,7 +46,7 @@ const PAUSE_MS = 10
 /** samples or messages of one deletion */
 const PORTION = 5_000
 const PAGE = 500
-/** most ms by which a round advances the time from which ages are measured */
+/** most ms by which the time from which ages are measured advances in `ROUND_MS`, however many rounds there are */
 const ADVANCE_MS = 86_400_000
 
 type Streamed = 'samples' | 'messages'
@@ -58,6 +60,8 @@ export class Retention implements InternalRetention {
   #behind = 0
   /** epoch ms from which the last round measured ages */
   #reached = 0
+  /** monotonic ms of the last round, or of the start */
+  #advancedAt = 0
   #isStopped = true
   #cancel: (() => void) | undefined
 
@@ -78,6 +82,7 @@ export class Retention implements InternalRetention {
     this.#isStopped = false
     this.#rules = (await this.#stored()).rules
     this.#reached = (await this.#progress())?.reached ?? this.#options.now()
+    this.#advancedAt = this.#options.monotonic()
     this.#plan(FIRST_MS)
   }
 
@@ -96,7 +101,7 @@ export class Retention implements InternalRetention {
     if (this.#behind < ADVANCE_MS || this.#rules.length === 0) return []
     const days = Math.round(this.#behind / ADVANCE_MS)
     return [
-      `the clock is ${days} days ahead of the time that retention has reached, which advances by a day in each hourly round; check the clock`,
+      `the clock is ${days} days ahead of the time that retention has reached, which advances by a day in an hour; check the clock`,
     ]
   }
 
@@ -152,14 +157,17 @@ export class Retention implements InternalRetention {
   }
 
   async #all(): Promise<void> {
-    const { store, now, logger } = this.#options
+    const { store, now, monotonic, logger } = this.#options
     const progress = store.collection(PROGRESS)
     try {
       const before = await this.#progress()
       const time = now()
-      const reached = before === undefined ? time : Math.min(time, before.reached + ADVANCE_MS)
+      const elapsed = monotonic() - this.#advancedAt
+      const furthest = (before?.reached ?? time) + Math.round((elapsed / ROUND_MS) * ADVANCE_MS)
+      const reached = Math.min(time, furthest)
       this.#behind = time - reached
       this.#reached = reached
+      this.#advancedAt += elapsed
       const { samples = 0, messages = 0, ended } = before ?? {}
       const counted = { samples, messages }
       const begun = { reached, started: time, ...(ended !== undefined && { ended }) }

@@ -7,6 +7,7 @@ import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { until } from '../../support/until.ts'
 
 const DAY = 86_400_000
+const HOUR = 3_600_000
 const NOW = Date.UTC(2026, 0, 31)
 const caller = { tenant: 'acme', user: 'operator' }
 
@@ -14,10 +15,12 @@ const caller = { tenant: 'acme', user: 'operator' }
 function world(store: Store = openMemory().tenant('acme')) {
   const due: (() => void)[] = []
   let now = NOW
+  let monotonic = 0
   const types: Readonly<Record<string, string>> = { boiler: 'boilers' }
   const retention = new Retention({
     store,
     now: () => now,
+    monotonic: () => monotonic,
     typeOf: async (resource) => types[resource],
     later: (ms, work) => {
       if (ms > 1_000) due.push(work)
@@ -30,7 +33,8 @@ function world(store: Store = openMemory().tenant('acme')) {
     retention,
     api: retention.as(caller),
     setNow: (time: number) => void (now = time),
-    async pass() {
+    async pass(ms = HOUR) {
+      monotonic += ms
       for (const work of due.splice(0)) work()
       await retention.idle()
     },
@@ -137,7 +141,7 @@ describe('retention', () => {
   })
 
   // Holds RETENTION-1
-  it('follows a clock that jumps by a day in each round only, and reports it', async () => {
+  it('follows a clock that jumps by a day in each hour only, and reports it', async () => {
     const here = world()
     await fill(here.store)
     await set(here, [
@@ -156,6 +160,23 @@ describe('retention', () => {
     expect((await left(here.store))[0]).toBe(29)
     expect(here.retention.warnings()).toEqual([])
     expect(here.retention.ageOf('audit')).toBe(90 * DAY)
+  })
+
+  // Holds RETENTION-1
+  it('follows such a clock no faster when rules are set again, or the host starts again', async () => {
+    const here = world()
+    await fill(here.store)
+    const rules: readonly RetentionRule[] = [{ data: 'samples', keep: 'P29D' }]
+    await set(here, rules)
+    here.setNow(NOW + 3650 * DAY)
+    for (let i = 0; i < 20; i++) {
+      await here.retention.stop()
+      await set(here, rules)
+    }
+    expect((await left(here.store))[0]).toBe(30)
+    expect(await here.api.status()).toMatchObject({ reached: new Date(NOW).toISOString() })
+    await here.pass(HOUR / 2)
+    expect(await here.api.status()).toMatchObject({ reached: new Date(NOW + DAY / 2).toISOString() })
   })
 
   it('reports the error of a round, and tries again in the next one', async () => {
