@@ -3,7 +3,16 @@ import type { NodeState } from '../../src/console/graph/node-states.ts'
 import { describe, expect, it } from 'vitest'
 import { unitsOf } from '../../src/console/words/units.ts'
 import { readRule } from '../../src/console/graph/rule-view.ts'
-import { alarmsAnswer, bySeverity, countBySlot, historyLine, whySentence } from '../../src/console/words/alarms.ts'
+import {
+  alarmsAnswer,
+  alarmStateText,
+  bySeverity,
+  countBySlot,
+  historyLine,
+  holdOf,
+  holdText,
+  whySentence,
+} from '../../src/console/words/alarms.ts'
 import { codeText, curlText } from '../../src/console/words/curl.ts'
 import { dataAnswer, queryOf, seriesOf } from '../../src/console/words/data.ts'
 import { editorAnswer, fixText, nodeOf, problemText } from '../../src/console/words/editor.ts'
@@ -175,10 +184,10 @@ const alarm = (severity: string, status: string, creationTime = '2026-01-15T12:0
 describe('alarms', () => {
   it.each([
     [[], 'No alarm is active'],
-    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged or snoozed'],
+    [[alarm('MAJOR', 'ACKNOWLEDGED')], 'No alarm needs action; 1 is acknowledged or shelved'],
     [
       [{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-16T00:00:00Z' }],
-      'No alarm needs action; 1 is acknowledged or snoozed',
+      'No alarm needs action; 1 is acknowledged or shelved',
     ],
     [[{ ...alarm('MAJOR', 'ACTIVE'), snoozeUntil: '2026-01-14T00:00:00Z' }], '1 alarm needs action'],
     [[alarm('MAJOR', 'ACTIVE')], '1 alarm needs action'],
@@ -186,6 +195,28 @@ describe('alarms', () => {
     [[alarm('CRITICAL', 'ACTIVE'), alarm('MINOR', 'ACTIVE')], '2 alarms need action, one of them critical'],
   ])('%#: %s', (open, text) => {
     expect(alarmsAnswer(open, NOON)).toBe(text)
+  })
+
+  it.each([
+    ['ACTIVE', undefined, 'Active, unacknowledged'],
+    ['ACTIVE', 'returned', 'Returned, unacknowledged'],
+    ['ACKNOWLEDGED', 'acknowledged', 'Active, acknowledged'],
+    ['CLEARED', 'normal', 'Cleared'],
+  ])('in status %s and state %s are shown as: %s', (status, lifecycle, text) => {
+    expect(alarmStateText({ status, ...(lifecycle !== undefined && { lifecycle }) })).toBe(text)
+  })
+
+  it('are held back by what lasts longest', () => {
+    const shelf = { suppression: 'shelved', by: 'ann', until: '2026-01-15T13:00:00Z', reason: 'valve' }
+    const over = { suppression: 'outOfService', by: 'window/a', until: '2026-01-15T11:00:00Z' }
+    const endless = { suppression: 'suppressed', by: 'parent/p' }
+    const held = (...holds: object[]) => holdOf({ ...alarm('MAJOR', 'ACTIVE'), holds } as never, NOON)
+    expect([held(over), held(over, shelf), held(shelf, endless)]).toEqual([undefined, shelf, endless])
+    expect([holdText(shelf, '13:00'), holdText(over, '11:00'), holdText(endless, undefined)]).toEqual([
+      'Shelved until 13:00',
+      'Out of service until 11:00',
+      'Suppressed',
+    ])
   })
 
   it('stand by severity, then age', () => {

@@ -1,7 +1,7 @@
 /** Marks of states and severities: shapes that read the same without colour. */
 import { now } from '../connection.ts'
 import { zone } from '../settings.ts'
-import { isSnoozed } from '../words/alarms.ts'
+import { type AlarmLike, alarmStateText, holdOf, holdText } from '../words/alarms.ts'
 import { timeText } from '../words/times.ts'
 
 export type Match = 'match' | 'no match' | 'unknown'
@@ -63,30 +63,28 @@ export function severityWord(severity: string): string {
 }
 
 /** State of an alarm: disc filled while active, hollow when cleared; a ring until it is acknowledged; an hourglass. */
-export function AlarmState({ status, snoozed }: { status: string; snoozed: string | undefined }) {
-  const isOpen = status !== 'CLEARED'
-  if (isSnoozed(snoozed, now.value)) {
+export function AlarmState({ alarm }: { alarm: AlarmLike }) {
+  const hold = holdOf(alarm, now.value)
+  if (hold !== undefined) {
+    const until = hold.until && timeText(Date.parse(hold.until), zone.value, now.value)
     return (
       <span class="alarm-state">
         <svg class="icon" width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
           <path d="M5 3h8L9 9l4 6H5l4-6-4-6Z" />
         </svg>
-        Snoozed until {timeText(Date.parse(snoozed), zone.value, now.value)}
+        {holdText(hold, until)}
       </span>
     )
   }
+  const { status, lifecycle } = alarm
+  const isOver = status === 'CLEARED' || lifecycle === 'returned'
   return (
     <span class="alarm-state">
       <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
         {status === 'ACTIVE' && <circle class="todo" cx="9" cy="9" r="7.5" />}
-        <circle class={isOpen ? 'full' : 'hollow'} cx="9" cy="9" r="4" />
+        <circle class={isOver ? 'hollow' : 'full'} cx="9" cy="9" r="4" />
       </svg>
-      {alarmStateText(status)}
+      {alarmStateText(alarm)}
     </span>
   )
-}
-
-export function alarmStateText(status: string): string {
-  if (status === 'ACTIVE') return 'Active, unacknowledged'
-  return status === 'ACKNOWLEDGED' ? 'Active, acknowledged' : 'Cleared'
 }

@@ -12,15 +12,14 @@ import { timeText } from '../words/times.ts'
 interface Change {
   readonly status?: Alarm['status']
   readonly assignee?: string | null
-  readonly snoozeUntil?: string | null
 }
 
 async function update(alarm: Alarm, change: Change, said: string): Promise<void> {
-  const { id, status, assignee = null, snoozeUntil = null } = alarm
+  const { id, status, assignee = null } = alarm
   const list = openAlarms.value ?? []
-  const { snoozeUntil: _until, assignee: _assignee, ...rest } = alarm
+  const { assignee: _assignee, lifecycle: _lifecycle, ...rest } = alarm
   const next = Object.fromEntries(
-    Object.entries({ ...rest, assignee, snoozeUntil, ...change }).filter(([, value]) => value !== null),
+    Object.entries({ ...rest, assignee, ...change }).filter(([, value]) => value !== null),
   ) as unknown as Alarm
   openAlarms.value =
     change.status === 'CLEARED' ? list.filter((one) => one.id !== id) : list.map((one) => (one.id === id ? next : one))
@@ -29,7 +28,6 @@ async function update(alarm: Alarm, change: Change, said: string): Promise<void>
     const before: Change = {
       ...(change.status !== undefined && { status }),
       ...(change.assignee !== undefined && { assignee }),
-      ...(change.snoozeUntil !== undefined && { snoozeUntil }),
     }
     // a cleared alarm is final
     if (change.status === 'CLEARED') done(said)
@@ -50,9 +48,32 @@ export function assignToMe(alarm: Alarm): Promise<void> {
   return update(alarm, { assignee: user }, `The alarm is assigned to ${user}`)
 }
 
-/** Sets the alarm aside: until then it needs no action, and repeats are only counted. */
-export function snooze(alarm: Alarm, ms: number): Promise<void> {
+/** Shelves the alarm: until then it needs no action, and repeats are only counted. */
+export function shelve(alarm: Alarm, ms: number, reason: string): Promise<void> {
   const until = now.value + ms
-  const said = `The alarm is snoozed until ${timeText(until, zone.value, now.value)}`
-  return update(alarm, { snoozeUntil: new Date(until).toISOString() }, said)
+  const said = `The alarm is shelved until ${timeText(until, zone.value, now.value)}`
+  const shelving = { until: new Date(until).toISOString(), reason }
+  return ask(
+    () => api.alarms.shelve(alarm.id, shelving),
+    said,
+    () => void unshelve(alarm),
+  )
+}
+
+export function unshelve({ id }: Alarm): Promise<void> {
+  return ask(() => api.alarms.unshelve(id), 'The alarm is not shelved any more')
+}
+
+export function comment({ id }: Alarm, text: string): Promise<void> {
+  return ask(() => api.alarms.comment(id, { text }), 'The comment is added')
+}
+
+async function ask(change: () => Promise<unknown>, said: string, undo?: () => void): Promise<void> {
+  try {
+    await change()
+    done(said, undo)
+  } catch (thrown) {
+    done(`The alarm stays as it was: ${messageOf(thrown)}`)
+  }
+  await loadAlarms()
 }

@@ -8,15 +8,52 @@ export interface AlarmLike {
   readonly creationTime: string
   readonly lastTriggeredTime: string
   readonly snoozeUntil?: string
+  readonly lifecycle?: string
+  readonly holds?: readonly HoldLike[]
+}
+
+/** What keeps an alarm from people. */
+export interface HoldLike {
+  readonly suppression: string
+  /** the user, or the name of what suppresses it */
+  readonly by?: string
+  readonly until?: string
+  readonly reason?: string
 }
 
 /** Whether a person has to do something about it now. */
-export function needsAction({ status, snoozeUntil }: AlarmLike, now: number): boolean {
-  return status === 'ACTIVE' && !isSnoozed(snoozeUntil, now)
+export function needsAction(alarm: AlarmLike, now: number): boolean {
+  return alarm.status === 'ACTIVE' && holdOf(alarm, now) === undefined
 }
 
-export function isSnoozed(until: string | undefined, now: number): until is string {
-  return until !== undefined && Date.parse(until) > now
+/** Returns what holds an alarm back for the longest time. */
+export function holdOf({ holds, snoozeUntil }: AlarmLike, now: number): HoldLike | undefined {
+  const shelf = snoozeUntil === undefined ? [] : [{ suppression: 'shelved', until: snoozeUntil }]
+  const end = ({ until }: HoldLike): number => (until === undefined ? Infinity : Date.parse(until))
+  return [...(holds ?? shelf)].filter((hold) => end(hold) > now).sort((a, b) => end(b) - end(a))[0]
+}
+
+const HELD: Readonly<Record<string, string>> = {
+  shelved: 'Shelved',
+  suppressed: 'Suppressed',
+  outOfService: 'Out of service',
+}
+
+/** Returns the state of a hold; `until` as text. */
+export function holdText({ suppression }: HoldLike, until: string | undefined): string {
+  return `${HELD[suppression] ?? capital(suppression)}${until === undefined ? '' : ` until ${until}`}`
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  unacknowledged: 'Active, unacknowledged',
+  acknowledged: 'Active, acknowledged',
+  returned: 'Returned, unacknowledged',
+  normal: 'Cleared',
+}
+
+export function alarmStateText({ status, lifecycle }: Pick<AlarmLike, 'status' | 'lifecycle'>): string {
+  const byStatus = status === 'ACTIVE' ? 'unacknowledged' : status === 'ACKNOWLEDGED' ? 'acknowledged' : 'normal'
+  return STATES[lifecycle ?? byStatus] ?? status
 }
 
 const ORDER = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING']
@@ -36,7 +73,7 @@ export function alarmsAnswer(open: readonly AlarmLike[], now: number): string {
   if (waiting.length === 0) {
     return open.length === 0
       ? 'No alarm is active'
-      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged or snoozed`
+      : `No alarm needs action; ${countText(open.length, 'is', 'are')} acknowledged or shelved`
   }
   const critical = waiting.filter(({ severity }) => severity === 'CRITICAL').length
   const needs = waiting.length === 1 ? 'needs' : 'need'
