@@ -3,11 +3,13 @@ import type { NodeState } from '../../src/console/graph/node-states.ts'
 import { describe, expect, it } from 'vitest'
 import { unitsOf } from '../../src/console/words/units.ts'
 import { readRule } from '../../src/console/graph/rule-view.ts'
+import { notificationText, onCallAnswer, recipientsText, selectionText } from '../../src/console/words/on-call.ts'
 import {
   alarmsAnswer,
   alarmStateText,
   bySeverity,
   countBySlot,
+  figuresAnswer,
   historyLine,
   holdOf,
   holdText,
@@ -219,6 +221,15 @@ describe('alarms', () => {
     ])
   })
 
+  it.each([
+    [0.21, 0, 'Operators can cope: 0.21 alarms in ten minutes in the last day'],
+    [0.21, 2, '2 floods, and 0.21 alarms in ten minutes in the last day'],
+    [3, 0, 'More alarms than an operator copes with: 3 alarms in ten minutes in the last day'],
+    [12.4, 1, 'Too many alarms: 12 alarms in ten minutes in the last day'],
+  ])('at %d in ten minutes, with %i floods: %s', (perTenMinutes, count, text) => {
+    expect(figuresAnswer({ perTenMinutes, flood: { count } }, 'day')).toBe(text)
+  })
+
   it('stand by severity, then age', () => {
     const list = [
       alarm('MINOR', 'ACTIVE'),
@@ -420,5 +431,39 @@ describe('what can be rehearsed at once', () => {
     const many = Array.from({ length: 40 }, (_, i) => [task(`a${i}`, 'one', `r${i}`), task(`b${i}`, null, 'r')]).flat()
     const found = suggestionsOf(many)
     expect([found.length, found[0]?.resources.length]).toEqual([6, 8])
+  })
+})
+
+describe('notification', () => {
+  const nobody = { calendars: [] }
+  const ann = { calendars: [{ contacts: ['ann'] }, { contacts: ['ann', 'bob'] }] }
+  it.each([
+    [nobody, [], [], 'Alarms notify no contact'],
+    [nobody, [{}], [], '1 policy notifies contacts'],
+    [
+      nobody,
+      [{}, {}],
+      [{ state: 'over' }, { state: 'active' }],
+      '2 policies notify contacts; 1 maintenance window is active',
+    ],
+    [ann, [{}], [], 'ann and bob are on call'],
+  ])('%#: %s', (calls, policies, windows, text) => {
+    expect(onCallAnswer(calls, policies, windows)).toBe(text)
+  })
+
+  it('states recipients, selections and deliveries', () => {
+    const step = { after: 'PT15M', onCall: 'night' }
+    expect(recipientsText({ contacts: ['ann', 'bob'], escalate: [step] })).toBe(
+      'ann, bob; after PT15M on call of night',
+    )
+    expect(selectionText({ severities: ['CRITICAL'], prefix: 'pump-', tags: { line: '3' } })).toBe(
+      'CRITICAL; pump-*; line 3',
+    )
+    expect(selectionText()).toBe('all')
+    const sent = { state: 'waiting', attempts: 2, lastError: '503 busy' }
+    expect(notificationText(sent)).toBe('waiting after 2 attempts: 503 busy')
+    expect(notificationText({ ...sent, state: 'delivered' })).toBe('delivered')
+    const acknowledged = { ...sent, state: 'delivered', acknowledgedTime: '2026-01-15T12:00:00Z' }
+    expect(notificationText(acknowledged)).toBe('delivered, acknowledged by its link')
   })
 })

@@ -202,6 +202,56 @@ describe.skipIf(noBrowser)('the alarms', () => {
   })
 })
 
+describe.skipIf(noBrowser)('the figures of alarms', () => {
+  it('list the worst sources, and lead to a rehearsal of their rule', async () => {
+    await send(70, true)
+    await send(97, false)
+    await soon(async () => (await host.client.alarms.list({ source: 'boiler-1' })).total).toBeGreaterThan(0)
+    await withScreen('figures', async (page) => {
+      await soon(() => heading(page).textContent()).toMatch(/alarms in ten minutes in the last day$/)
+      const row = page.getByRole('row', { name: /^boiler-1 / }).first()
+      await row.getByRole('button', { name: 'Rehearse' }).click()
+      await soon(() => page.url()).toMatch(/rehearsal\?task=/)
+    })
+  })
+})
+
+describe.skipIf(noBrowser)('on call', () => {
+  it('shows contacts and policies, tests a contact, and holds alarms of a resource back', async () => {
+    const { notification, maintenance } = host.client
+    await notification.contacts.put('ann', { channels: [{ type: 'email', to: ['ann@example.org'] }] })
+    await notification.policies.put('night', {
+      contacts: ['ann'],
+      select: { severities: ['CRITICAL'] },
+      after: 'PT5M',
+      paused: true,
+    })
+    await withScreen('on-call', async (page) => {
+      await soon(() => heading(page).textContent()).toBe('1 policy notifies contacts')
+      await page.getByRole('cell', { name: 'CRITICAL' }).waitFor()
+      await page.getByRole('button', { name: 'Test ann' }).click()
+      await page.getByText(/^ann: email: .*mail/).waitFor()
+      await page.getByLabel('Resource in maintenance').fill('cold-9')
+      await page.getByLabel('Reason for the maintenance').fill('the compressor is exchanged')
+      await page.getByRole('button', { name: 'Begin now' }).click()
+      await page.getByText('Alarms of cold-9 are held back for 2 h').waitFor()
+      const { holds } = await host.client.alarms.raise({
+        severity: 'MAJOR',
+        source: { id: 'cold-9' },
+        type: 'warm',
+        text: 'cold-9 is warm',
+      })
+      expect(holds).toMatchObject([{ reason: 'the compressor is exchanged' }])
+      await page.getByRole('button', { name: /^End cold-9/ }).click()
+      await page.getByText(/^The maintenance cold-9.* is over/).waitFor()
+      expect(await maintenance.list()).toEqual([])
+      expect(await axeFindings(page)).toEqual([])
+    })
+    await notification.policies.remove('night')
+    await notification.contacts.remove('ann')
+  })
+})
+
 describe.skipIf(noBrowser)('a rehearsal', () => {
   it('shows coverage first, compares another limit, and saves it as a version of the template', async () => {
     await withScreen('rehearsal?template=overheating&resources=boiler-1,boiler-4', async (page) => {
@@ -571,6 +621,8 @@ describe.skipIf(noBrowser)('a roll-out', () => {
 const SCREENS = [
   ['overview', ''],
   ['alarms', 'alarms'],
+  ['figures', 'figures?range=week'],
+  ['on call', 'on-call'],
   ['tasks', 'tasks'],
   ['task', 'tasks/TASK'],
   ['resources', 'resources'],

@@ -25,6 +25,8 @@ type Screen = ComponentType
 const SCREENS: Readonly<Record<string, () => Promise<Screen>>> = {
   '': async () => (await import('../screens/overview.tsx')).Overview,
   alarms: async () => (await import('../screens/alarms.tsx')).Alarms,
+  figures: async () => (await import('../screens/alarm-figures.tsx')).Figures,
+  'on-call': async () => (await import('../screens/on-call.tsx')).OnCall,
   tasks: async () => (await import('../screens/tasks.tsx')).Tasks,
   resources: async () => (await import('../screens/resources.tsx')).Resources,
   data: async () => (await import('../screens/data.tsx')).Data,

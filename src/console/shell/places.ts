@@ -17,6 +17,8 @@ export const PLACES: readonly { readonly title: string; readonly places: readonl
     places: [
       { name: 'Overview', path: '', icon: 'overview', key: 'o', onPhone: true },
       { name: 'Alarms', path: 'alarms', icon: 'alarm', key: 'a', onPhone: true },
+      { name: 'Alarm figures', path: 'figures', icon: 'timer', key: 'f', onPhone: false },
+      { name: 'On call', path: 'on-call', icon: 'user', key: 'w', onPhone: false },
       { name: 'Resources', path: 'resources', icon: 'resource', key: 'r', onPhone: true },
       { name: 'Data', path: 'data', icon: 'data', key: 'd', onPhone: false },
     ],

@@ -131,3 +131,24 @@ export function countBySlot(times: readonly number[], until: number, slot: numbe
   }
   return counts
 }
+
+interface Figures {
+  readonly perTenMinutes: number
+  readonly flood: { readonly count: number }
+}
+
+/** Returns the answer of the figures: whether operators can cope. */
+export function figuresAnswer({ perTenMinutes, flood }: Figures, period: string): string {
+  const rate = `${rateText(perTenMinutes)} alarms in ten minutes in the last ${period}`
+  if (perTenMinutes > FLOOD) return `Too many alarms: ${rate}`
+  if (flood.count > 0) return `${capital(countText(flood.count, 'flood'))}, and ${rate}`
+  return perTenMinutes > 1 ? `More alarms than an operator copes with: ${rate}` : `Operators can cope: ${rate}`
+}
+
+export function rateText(rate: number): string {
+  return rate === 0 || rate >= 10 ? String(Math.round(rate)) : String(Number(rate.toPrecision(2)))
+}
+
+export function shareText(share: number): string {
+  return share > 0 && share < 0.01 ? 'under 1 %' : `${Math.round(share * 100)} %`
+}

@@ -92,6 +92,11 @@ const ANSWERS: readonly (readonly [path: RegExp, body: object])[] = [
     { user: 'anna', tenant: 'default', scopes: ['admin'], csrf: 'c', expires: new Date(NOW + 3_600_000).toISOString() },
   ],
   [/alarm\/alarms\/\w+\/why$/, { cause: null, raisedBy: 'anna', explanation: null }],
+  [
+    /alarm\/alarms\/\w+\/comments$/,
+    { total: 1, comments: [{ id: 'c1', time: iso(12), user: 'anna', text: 'The pump is on its way' }] },
+  ],
+  [/alarm\/types$/, { types: [{ type: 'overheating', texts: { action: 'Start the spare pump within 15 minutes' } }] }],
   [/alarm\/alarms\/(\w+)/, ALARMS[0] ?? {}],
   [/alarm\/alarms/, { total: ALARMS.length, page: 0, size: 500, alarms: ALARMS }],
   [
