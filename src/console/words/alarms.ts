@@ -146,6 +146,7 @@ export function figuresAnswer({ perTenMinutes, flood }: Figures, period: string)
 }
 
 export function rateText(rate: number): string {
+  if (rate > 0 && rate < 0.01) return 'under 0.01'
   return rate === 0 || rate >= 10 ? String(Math.round(rate)) : String(Number(rate.toPrecision(2)))
 }
 
