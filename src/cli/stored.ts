@@ -185,7 +185,15 @@ function linesOf(answer: Rehearsal, zone: Zone): readonly string[] {
     causeOf(firing),
   ])
   const more = truncated ? [`the whole result is at /api/rehearsals/${answer.id}`] : []
-  return [...lines, ...tableLines(rows.map((row) => row.map(visible))), head, ...more]
+  return [...lines, ...tableLines(rows.map((row) => row.map(visible))), head, ...loadLines(alarms), ...more]
+}
+
+/** Returns what the raised alarms would mean for an operator. */
+function loadLines(alarms: Rehearsal['alarms']): readonly string[] {
+  if (alarms?.figures === undefined || alarms.raised === 0) return []
+  const { peak, flood, chattering } = alarms.figures
+  const load = `at most ${counted(peak.alarms, 'alarm')} in 10 minutes, ${counted(flood.count, 'flood')}`
+  return [chattering.count === 0 ? load : `${load}, ${chattering.count} chattering`]
 }
 
 /** Returns when the resources had data, if none has data in the range. */

@@ -21,6 +21,7 @@ import { editorAnswer, fixText, nodeOf, problemText } from '../../src/console/wo
 import { countText, cut, listText, valueText } from '../../src/console/words/numbers.ts'
 import { overviewAnswer } from '../../src/console/words/overview.ts'
 import {
+  loadText,
   knobName,
   knobsOf,
   perDayText,
@@ -431,6 +432,17 @@ describe('what can be rehearsed at once', () => {
     const many = Array.from({ length: 40 }, (_, i) => [task(`a${i}`, 'one', `r${i}`), task(`b${i}`, null, 'r')]).flat()
     const found = suggestionsOf(many)
     expect([found.length, found[0]?.resources.length]).toEqual([6, 8])
+  })
+})
+
+describe('the load of a rehearsed rule', () => {
+  const figures = { peak: { alarms: 13 }, flood: { count: 1 }, chattering: { count: 1 } }
+  it.each([
+    [{ raised: 0, figures }, ''],
+    [{ raised: 200_000 }, '200,000 alarms.'],
+    [{ raised: 14, figures }, '14 alarms, at most 13 in ten minutes, 1 flood, chattering.'],
+  ])('%#: %s', (alarms, text) => {
+    expect(loadText(alarms)).toBe(text)
   })
 })
 

@@ -17,6 +17,7 @@ import {
   knobName,
   knobsOf,
   movedText,
+  loadText,
   perDayText,
   rehearsalAnswer,
   turned,
@@ -121,6 +122,7 @@ export function RehearsalRun({ subject, resources, from, controls }: RunProps) {
       days,
     }
   const counts = draft.answer?.comparison?.counts
+  const shown = isDraft ? draft.answer : answer
   return (
     <>
       <Answer
@@ -149,6 +151,12 @@ export function RehearsalRun({ subject, resources, from, controls }: RunProps) {
             }
           >
             <div class="pad stack">
+              {shown?.alarms !== undefined && loadText(shown.alarms) !== '' && (
+                <p class="second">
+                  {isDraft ? 'The draft raises' : 'The rule raises'} {loadText(shown.alarms)}{' '}
+                  <a href={to('figures')}>Alarms of all rules</a>
+                </p>
+              )}
               {knob !== undefined && value !== undefined && (
                 <Slider
                   name={knobName(knob.path, subject.rule)}

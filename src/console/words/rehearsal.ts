@@ -133,6 +133,25 @@ export function rehearsalAnswer({ matched, withData, firingsNow, firingsDraft, d
     : `${cover} The draft fires ${b}; the rule now ${a}.`
 }
 
+interface AlarmLoad {
+  readonly raised: number
+  readonly figures?: {
+    readonly peak: { readonly alarms: number }
+    readonly flood: { readonly count: number }
+    readonly chattering: { readonly count: number }
+  }
+}
+
+/** Returns what the alarms of a rehearsed rule would mean for an operator; empty without alarms. */
+export function loadText({ raised, figures }: AlarmLoad): string {
+  if (raised === 0) return ''
+  if (figures === undefined) return `${countText(raised, 'alarm')}.`
+  const { peak, flood, chattering } = figures
+  const most = `at most ${peak.alarms} in ten minutes`
+  const floods = flood.count === 0 ? '' : `, ${countText(flood.count, 'flood')}`
+  return `${countText(raised, 'alarm')}, ${most}${floods}${chattering.count === 0 ? '' : ', chattering'}.`
+}
+
 export function perDayText(count: number, days: number): string {
   const rate = count / Math.max(days, 1e-9)
   const text = rate >= 10 || rate === 0 ? Math.round(rate).toLocaleString('en') : String(Number(rate.toPrecision(2)))

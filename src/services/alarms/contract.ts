@@ -21,8 +21,9 @@ import type { AlarmFigures, AlarmGroupList } from './figures-schema.ts'
 import type { Held } from './life-cycle.ts'
 import type { AlarmComments, AlarmCounts, AlarmType } from './life-schema.ts'
 
-export { type Alarm, LISTING } from './alarm-schema.ts'
-export type { AlarmFigures, AlarmGroupList } from './figures-schema.ts'
+export { type Alarm, LISTING, SEVERITIES } from './alarm-schema.ts'
+export { FigureSum, type Occurrence } from './figures.ts'
+export { type AlarmFigures, type AlarmGroupList, type RaisedFigures, RaisedFiguresSchema } from './figures-schema.ts'
 export type { AlarmComments, AlarmCounts, AlarmType } from './life-schema.ts'
 
 export interface AlarmsService {

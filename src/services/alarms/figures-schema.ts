@@ -61,6 +61,11 @@ export const AlarmFiguresSchema = Type.Object(
   },
   { title: 'figures of the alarm system' },
 )
+/** Figures of alarms that were raised in a period, whatever became of them. */
+export const RaisedFiguresSchema = Type.Omit(AlarmFiguresSchema, ['standing', 'stale'], {
+  title: 'figures of raised alarms',
+})
+export type RaisedFigures = Omit<AlarmFigures, 'standing' | 'stale'>
 export interface AlarmFigures extends Decoded<typeof AlarmFiguresSchema> {}
 
 export const AlarmGroupsSchema = Type.Object(

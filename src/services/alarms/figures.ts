@@ -2,11 +2,11 @@
  * Figures of an alarm system after ISA-18.2 and EEMUA 191, from the alarms of a period in the order of their creation.
  * docs/reference/alarm-figures.md defines each figure.
  */
-import type { AlarmFigures } from './figures-schema.ts'
+import type { RaisedFigures } from './figures-schema.ts'
 import type { Severity } from './alarm-schema.ts'
 
 /** Times are epoch ms. */
-interface Occurrence {
+export interface Occurrence {
   readonly time: number
   readonly source: string
   readonly type: string
@@ -31,8 +31,6 @@ const CHATTER_RAISES = 3
 const CHATTER_MS = 60_000
 const LISTED = 10
 const MAX_FLOODS = 100
-
-type Computed = Omit<AlarmFigures, 'standing' | 'stale'>
 
 interface Kind {
   readonly source: string
@@ -78,7 +76,7 @@ export class FigureSum {
     kind.last = [...kind.last, time].slice(1 - CHATTER_RAISES)
   }
 
-  figures(): Computed {
+  figures(): RaisedFigures {
     const { from, until, operators } = this.#period
     const length = until - from
     const rate = (ms: number): number => rounded((this.#alarms * ms) / length / operators)

@@ -54,7 +54,7 @@ export interface RehearsalPart {
   readonly effects: readonly RehearsedEffect[]
   readonly events: readonly EngineEvent[]
   readonly counts: { readonly firings: number; readonly effects: number; readonly events: number }
-  readonly alarms: { readonly raised: number; readonly cleared: number }
+  readonly alarms: Pick<VirtualAlarms, 'raised' | 'cleared' | 'occurrences'>
   readonly nodes: readonly NodeCounts[]
   readonly differences: readonly TypedDifference[]
   readonly differenceCounts: DifferenceCounts | undefined
@@ -168,7 +168,7 @@ class PartRun {
   }
 
   get result(): RehearsalPart {
-    const { raised, cleared } = this.#rule.alarms
+    const { raised, cleared, occurrences } = this.#rule.alarms
     return {
       items: this.#items,
       reads: [...this.#reads],
@@ -178,7 +178,7 @@ class PartRun {
       effects: this.#effects.list,
       events: this.#events.list,
       counts: { firings: this.#firings.count, effects: this.#effects.count, events: this.#events.count },
-      alarms: { raised, cleared },
+      alarms: { raised, cleared, occurrences },
       nodes: this.#nodes.counts,
       differences: this.#differences.list,
       differenceCounts: this.#differenceCounts,

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { DiffFiring, EngineEvent, EventType, Message, Rule, TaskSettings, Template, Why } from '#core'
 import type { NodeCounts } from '#core/spi'
 import { durationMs, isInstant, type Issue, isoInstant, notAnInstant } from '#kernel'
+import { type RaisedFigures, RaisedFiguresSchema } from '#services/alarms/contract'
 import { CHECKED, checked, closed, type Decoded, duration, id, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, EpochMs, ISSUE_TYPES, Text, WireIssueSchema } from '../shared-schema.ts'
 
@@ -259,7 +260,16 @@ const SweepRowSchema = Type.Object({
 })
 export interface SweepOutcome extends Decoded<typeof SweepRowSchema> {}
 
-const Alarms = Type.Object({ raised: Count, cleared: Count })
+const Alarms = Type.Object({
+  raised: Count,
+  cleared: Count,
+  figures: Type.Optional(
+    Type.Unsafe<RaisedFigures>({
+      ...RaisedFiguresSchema,
+      description: 'of the raised alarms, for one operator; absent above 100,000 alarms',
+    }),
+  ),
+})
 const RehearsalAnswerSchema = Type.Object(
   {
     coverage: Type.Object({

@@ -1,6 +1,7 @@
 /** Puts the result of a rehearsal together from the parts for its resources. */
 import type { EngineEvent } from '#core'
 import type { Issue } from '#kernel'
+import { FigureSum } from '#services/alarms/contract'
 import {
   type CoverageItem,
   type Fidelity,
@@ -44,6 +45,8 @@ export class RehearsalSum {
   readonly #notMade = new Map<string, number>()
   readonly #current = new Map<string, number>()
   readonly #alarms = { raised: 0, cleared: 0 }
+  /** undefined: too many alarms were raised */
+  #figures: FigureSum | undefined
   #counts: DifferenceCounts | undefined
   #fidelity: Fidelity
   #matched = 0
@@ -55,6 +58,8 @@ export class RehearsalSum {
     this.#work = work
     this.#fidelity = work.messages === undefined ? 'inputs' : 'messages'
     this.#events = new Earliest(work.mostEvents)
+    const { from, until } = work
+    this.#figures = until > from ? new FigureSum({ from, until, operators: 1 }) : undefined
     this.#variants = work.variants.map(() => ({ firings: 0, alarms: 0 }))
   }
 
@@ -77,6 +82,8 @@ export class RehearsalSum {
     this.#nodes.add(part.nodes)
     this.#alarms.raised += part.alarms.raised
     this.#alarms.cleared += part.alarms.cleared
+    for (const one of part.alarms.occurrences) this.#figures?.add(one)
+    if (part.alarms.occurrences.length < part.alarms.raised) this.#figures = undefined
     for (const [i, { firings, alarms }] of part.variants.entries()) {
       const sum = this.#variants[i]
       if (sum === undefined) continue
@@ -121,7 +128,7 @@ export class RehearsalSum {
       fidelity: this.#fidelity,
       firings: this.#firings.list,
       counts: { firings: this.#firings.count, effects: this.#effects.count, events: this.#events.count },
-      alarms: { ...this.#alarms },
+      alarms: { ...this.#alarms, ...(this.#figures && { figures: this.#figures.figures() }) },
       effects: this.#effects.list,
       nodes: this.#nodes.counts,
       calls: {

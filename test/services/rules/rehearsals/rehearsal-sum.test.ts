@@ -12,7 +12,7 @@ function partOf(items: readonly CoverageItem[]): RehearsalPart {
   const counts = { firings: 0, effects: 0, events: 0 }
   const lists = { firings: [], effects: [], events: [], nodes: [], differences: [], variants: [] }
   const calls = { notMade: {}, current: {} }
-  const alarms = { raised: 0, cleared: 0 }
+  const alarms = { raised: 0, cleared: 0, occurrences: [] }
   return { ...lists, ...calls, items, reads: [], messages, late: 0, counts, alarms, differenceCounts: undefined }
 }
 
@@ -38,4 +38,35 @@ it('is of series as soon as one resource is', () => {
   expect(sum.answer(OPTIONS).fidelity).toBe('inputs')
   sum.add(partOf([itemOf('b', 1, 'series'), itemOf('c', 1)]))
   expect(sum.answer(OPTIONS).fidelity).toBe('series')
+})
+
+const DAY = 86_400_000
+const raise = (second: number, source = 'boiler') => {
+  return { time: second * 1_000, source, type: 'HOT', severity: 'MINOR' as const, isHeld: false }
+}
+const raising = (...occurrences: readonly ReturnType<typeof raise>[]): RehearsalPart => {
+  return { ...partOf([]), alarms: { raised: occurrences.length, cleared: 0, occurrences: [...occurrences] } }
+}
+
+it('has the figures of the alarms of all resources', () => {
+  const sum = new RehearsalSum({ ...WORK, until: DAY } as unknown as RehearsalWork)
+  sum.add(raising(...Array.from({ length: 12 }, (_, i) => raise(i))))
+  sum.add(raising(raise(599, 'other'), raise(700, 'other')))
+  expect(sum.answer(OPTIONS).alarms).toMatchObject({
+    raised: 14,
+    figures: {
+      alarms: 14,
+      perDay: 14,
+      peak: { alarms: 13 },
+      flood: { count: 1, floods: [{ alarms: 13 }] },
+      top: [{ source: 'boiler', alarms: 12 }, { source: 'other' }],
+      chattering: { count: 1 },
+    },
+  })
+})
+
+it('has no figures where not all alarms are known', () => {
+  const sum = new RehearsalSum({ ...WORK, until: DAY } as unknown as RehearsalWork)
+  sum.add({ ...partOf([]), alarms: { raised: 2, cleared: 0, occurrences: [raise(1)] } })
+  expect(sum.answer(OPTIONS).alarms).toEqual({ raised: 2, cleared: 0 })
 })

@@ -103,7 +103,11 @@ describe('POST /api/rehearsals', () => {
         { time: FROM + MINUTE, resource: 'boiler-1', node: 'alarm', source: 'hot' },
         { time: FROM + 4 * MINUTE, resource: 'boiler-1', node: 'alarm', source: 'hot' },
       ],
-      alarms: { raised: 1, cleared: 0 },
+      alarms: {
+        raised: 1,
+        cleared: 0,
+        figures: { alarms: 1, top: [{ source: 'boiler-1', type: 'HOT' }], severities: { MINOR: 1 } },
+      },
       effects: [
         { node: 'alarm', plug: 'createAlarm', properties: { type: 'HOT', text: '95' }, alarm: 'raised' },
         { node: 'alarm', plug: 'createAlarm', properties: { type: 'HOT', text: '99' }, alarm: 'repeated' },
