@@ -1,4 +1,5 @@
 /** One alarm: what people can do about it, why it was raised, its comments and its history. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Alarm } from '#services/alarms/contract'
 import type { ExplanationText } from '#services/rules/contract'
@@ -157,27 +158,51 @@ function Triage({ alarm }: { readonly alarm: Alarm }) {
   )
 }
 
-function Shelve({ alarm }: { readonly alarm: Alarm }) {
-  const [reason, setReason] = useState('')
-  const [ms, setMs] = useState(HOUR)
-  const isEmpty = reason.trim() === ''
+interface RemarkProps {
+  readonly id: string
+  readonly label: string
+  readonly action: string
+  /** letter that leads to the field */
+  readonly letter: string
+  readonly children?: ComponentChildren
+  send(text: string): Promise<void>
+}
+
+/** A line of text that acts on the alarm. */
+function Remark({ id, label, action, letter, children, send }: RemarkProps) {
+  const [text, setText] = useState('')
+  const isEmpty = text.trim() === ''
   const submit = (event: Event): void => {
     event.preventDefault()
     if (isEmpty) return
-    void shelve(alarm, ms, reason.trim())
-    setReason('')
-    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    void send(text.trim())
+    setText('')
+    // letters are keys again
+    document.getElementById(id)?.blur()
   }
   return (
     <form class="one-line" onSubmit={submit}>
       <input
-        id={SHELVE_REASON}
-        aria-label="Reason for shelving"
-        placeholder="Reason for shelving"
+        id={id}
+        aria-label={label}
+        placeholder={label}
         maxLength={2_000}
-        value={reason}
-        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
+      {children}
+      <button type="submit" disabled={isEmpty}>
+        {action} <kbd>{letter}</kbd>
+      </button>
+    </form>
+  )
+}
+
+function Shelve({ alarm }: { readonly alarm: Alarm }) {
+  const [ms, setMs] = useState(HOUR)
+  const send = (reason: string): Promise<void> => shelve(alarm, ms, reason)
+  return (
+    <Remark id={SHELVE_REASON} label="Reason for shelving" action="Shelve" letter="s" send={send}>
       <select aria-label="Shelve for" value={ms} onChange={({ currentTarget }) => setMs(Number(currentTarget.value))}>
         {TIMES.map(([name, length]) => (
           <option key={name} value={length}>
@@ -185,10 +210,7 @@ function Shelve({ alarm }: { readonly alarm: Alarm }) {
           </option>
         ))}
       </select>
-      <button type="submit" disabled={isEmpty}>
-        Shelve <kbd>s</kbd>
-      </button>
-    </form>
+    </Remark>
   )
 }
 
@@ -222,14 +244,6 @@ function Comments({ alarm }: { readonly alarm: Alarm }) {
   useEffect(() => {
     if (alarmRound.value > 0) reload()
   }, [alarmRound.value])
-  const [text, setText] = useState('')
-  const isEmpty = text.trim() === ''
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    if (isEmpty) return
-    void comment(alarm, text.trim())
-    setText('')
-  }
   const all = data?.comments ?? []
   if (all.length === 0 && !may('operate')) return null
   return (
@@ -246,19 +260,7 @@ function Comments({ alarm }: { readonly alarm: Alarm }) {
         ))}
       </ol>
       {may('operate') && (
-        <form class="one-line" onSubmit={submit}>
-          <input
-            id={COMMENT_TEXT}
-            aria-label="Comment"
-            placeholder="Comment"
-            maxLength={2_000}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-          <button type="submit" disabled={isEmpty}>
-            Comment <kbd>c</kbd>
-          </button>
-        </form>
+        <Remark id={COMMENT_TEXT} label="Comment" action="Comment" letter="c" send={(text) => comment(alarm, text)} />
       )}
     </div>
   )
