@@ -82,6 +82,24 @@ describe('reflexarc rules', () => {
     expect(await rules('diff', [], other)).toMatchObject({ code: 0 })
   })
 
+  it('keeps how long data is kept as a file, which a push with --prune removes', async () => {
+    await host.client.retention.setRules({ rules: [{ data: 'samples', keep: 'P90D' }] })
+    expect(await rules('pull')).toMatchObject({ code: 0, stderr: '' })
+    const file = 'retention/retention.json'
+    edit(file, (text) => text.replace('P90D', 'P30D'))
+    const dry = await rules('push', ['--dry-run'])
+    expect(dry.stdout).toContain('P30D')
+    expect(await rules('push')).toMatchObject({ code: 0, stderr: '' })
+    expect((await host.client.retention.rules()).rules).toEqual([{ data: 'samples', keep: 'P30D' }])
+    edit(file, (text) => text.replace('"retention"', '"other"'))
+    const rejected = await rules('push')
+    expect(rejected.code).not.toBe(0)
+    expect(`${rejected.stdout}${rejected.stderr}`).toContain('"other" is not "retention", the only document')
+    rmSync(join(folder, file))
+    expect(await rules('push', ['--prune'])).toMatchObject({ code: 0, stderr: '' })
+    expect((await host.client.retention.rules()).rules).toEqual([])
+  })
+
   it('writes one readable file for each document, and a pull after a push changes nothing', async () => {
     expect(await rules('pull')).toMatchObject({
       code: 0,

@@ -35,7 +35,8 @@ export function kindsFor(): readonly Kind[] {
     documentsOf('windows', ({ maintenance }) => maintenance),
   ]
   const rules = [calendars, ...resourceKinds(), converters, queries, templates(), tasks()]
-  return [...rules, alarmTypes(), subscriptions, connectorsOf('sources'), connectorsOf('sinks'), ...alarms]
+  const connectors = [connectorsOf('sources'), connectorsOf('sinks')]
+  return [...rules, alarmTypes(), subscriptions, ...connectors, ...alarms, retention()]
 }
 
 /** Revisions of documents as they were listed, so that a later change on the host is not overwritten. */
@@ -311,6 +312,29 @@ function documentsOf(folder: string, pick: (client: Client) => DocumentsApi<Docu
     create: (client, { name, ...document }) => pick(client).put(String(name), document, { ifRevision: 'absent' }),
     replace: (client, name, { name: _name, ...document }) => pick(client).put(name, document, revisions.of(name)),
     remove: (client, name) => pick(client).remove(name, revisions.of(name)),
+  }
+}
+
+/** How long data is kept: one document, which every host has; without rules it has no file. */
+function retention(): Kind {
+  const revisions = new Revisions()
+  const id = 'retention'
+  const put: Kind['replace'] = (client, _id, { name: _name, ...document }) =>
+    client.retention.setRules(document as never, revisions.of(id))
+  return {
+    folder: 'retention',
+    key: 'name',
+    list: async (client) => {
+      const { rules, revision } = await client.retention.rules()
+      revisions.fill([{ id, revision }])
+      return rules.length === 0 ? [] : [{ name: id, rules }]
+    },
+    create: (client, document) => {
+      if (document['name'] === id) return put(client, id, document)
+      throw new AppError('VALIDATION', `/name: ${JSON.stringify(document['name'])} is not "${id}", the only document`)
+    },
+    replace: put,
+    remove: (client) => put(client, id, { rules: [] }),
   }
 }
 
