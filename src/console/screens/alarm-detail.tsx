@@ -214,7 +214,7 @@ function Shelve({ alarm }: { readonly alarm: Alarm }) {
   )
 }
 
-/** What the type of the alarm tells operators. */
+/** Texts of the type of the alarm for operators. */
 function Advice({ type }: { readonly type: string }) {
   const { data: types } = useLoad(() => api.alarms.types.list(), [])
   const texts = types?.find((one) => one.type === type)?.texts
