@@ -14,7 +14,10 @@ export interface Queued<T> {
   nextInQueue: T | null
 }
 
-/** Lists executions in the order in which they began. Any of them can end at any time, also during iteration. */
+/**
+ * Lists executions in the order in which they began. Any of them can end at any time, also during iteration. Of two with
+ * the same id, the first is found: a row that brings its state up to date adds its open call a second time for a moment.
+ */
 export class InFlight<T extends Linked<T>> {
   #first: T | null = null
   #last: T | null = null
@@ -37,7 +40,7 @@ export class InFlight<T extends Linked<T>> {
     else this.#last.later = execution
     this.#last = execution
     this.#size++
-    this.#byId?.set(execution.id, execution)
+    if (this.#byId?.has(execution.id) === false) this.#byId.set(execution.id, execution)
   }
 
   delete(execution: T): void {
@@ -49,13 +52,14 @@ export class InFlight<T extends Linked<T>> {
     if (later === null) this.#last = earlier
     else later.earlier = earlier
     this.#size--
-    this.#byId?.delete(execution.id)
+    if (this.#byId?.get(execution.id) === execution) this.#byId.delete(execution.id)
     if (this.#size === 0) this.#byId = undefined
   }
 
   find(id: number): T | undefined {
     if (this.#size > FEW) {
-      this.#byId ??= new Map([...this].map((execution) => [execution.id, execution]))
+      // of equal keys a map keeps the last
+      this.#byId ??= new Map([...this].reverse().map((execution) => [execution.id, execution]))
       return this.#byId.get(id)
     }
     for (const execution of this) if (execution.id === id) return execution

@@ -25,3 +25,23 @@ it.each([3, 8, 9, 1_000])('finds each of %d executions by its id, until it ends'
   list.clear()
   expect([list.size, list.find(count), list.find(1)]).toEqual([0, undefined, undefined])
 })
+
+it.each([3, 8, 9, 1_000])('finds the earlier of two executions with one id among %d, until it ends', (count) => {
+  const [list, all] = listOf(count)
+  const first = all[1]
+  const twin = (): One => ({ id: 1, isInFlight: false, earlier: null, later: null })
+  // with an index, and while the index is made
+  list.find(0)
+  for (const second of [twin(), twin()]) {
+    list.add(second)
+    expect(list.find(1)).toBe(first)
+    list.delete(second)
+    expect(list.find(1)).toBe(first)
+  }
+  const [fresh, others] = listOf(count)
+  const second = twin()
+  fresh.add(second)
+  expect(fresh.find(1)).toBe(others[1])
+  fresh.delete(second)
+  expect(fresh.find(1)).toBe(others[1])
+})
