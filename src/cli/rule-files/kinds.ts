@@ -43,7 +43,7 @@ export function kindsFor(): readonly Kind[] {
 class Revisions {
   readonly #byId = new Map<string, number>()
 
-  fill(documents: readonly { readonly id: string; readonly revision?: number | undefined }[]): void {
+  keep(documents: readonly { readonly id: string; readonly revision?: number | undefined }[]): void {
     this.#byId.clear()
     for (const { id, revision } of documents) if (revision !== undefined) this.#byId.set(id, revision)
   }
@@ -177,7 +177,7 @@ function templates(): Kind {
       const found = await allOf((startIndex, hits) =>
         rules.templates.list({ where: {}, hits, startIndex, format: 'simplified', includeGraph: true }),
       )
-      revisions.fill(found.map(({ name, revision }) => ({ id: name, revision })))
+      revisions.keep(found.map(({ name, revision }) => ({ id: name, revision })))
       // a push would publish what is only a draft
       return found.filter(({ draft }) => draft !== true).map((one) => without(one, OF_TEMPLATES))
     },
@@ -205,7 +205,7 @@ function tasks(): Kind {
       )
       const free = found.filter(({ tags }) => !Object.hasOwn(tags, 'managed'))
       ids.fill(free.map(({ ID: id, name }) => ({ id, name })))
-      revisions.fill(free.map(({ ID: id, revision }) => ({ id, revision })))
+      revisions.keep(free.map(({ ID: id, revision }) => ({ id, revision })))
       return inParallel(free, async ({ ID, name }) => named(await rules.tasks.conf(ID, 'simplified'), name))
     },
     create: async ({ rules }, document) => {
@@ -243,7 +243,7 @@ function alarmTypes(): Kind {
     key: 'id',
     list: async ({ alarms }) => {
       const found = (await alarms.types.list()).map(({ type, ...one }) => ({ id: type, ...one }))
-      revisions.fill(found)
+      revisions.keep(found)
       return found.map((one) => without(one, ['revision']))
     },
     create: ({ alarms }, { id, ...document }) => alarms.types.put(String(id), document),
@@ -306,7 +306,7 @@ function documentsOf(folder: string, pick: (client: Client) => DocumentsApi<Docu
     key: 'name',
     list: async (client) => {
       const found = await pick(client).list()
-      revisions.fill(found.map(({ name, revision }) => ({ id: name, revision })))
+      revisions.keep(found.map(({ name, revision }) => ({ id: name, revision })))
       return found.map((one) => without(one, OF_DOCUMENTS))
     },
     create: (client, { name, ...document }) => pick(client).put(String(name), document, { ifRevision: 'absent' }),
@@ -326,7 +326,7 @@ function retention(): Kind {
     key: 'name',
     list: async (client) => {
       const { rules, revision } = await client.retention.rules()
-      revisions.fill([{ id, revision }])
+      revisions.keep([{ id, revision }])
       return rules.length === 0 ? [] : [{ name: id, rules }]
     },
     create: (client, document) => {
