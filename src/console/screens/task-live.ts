@@ -34,7 +34,7 @@ const DECIDES: ReadonlySet<string> = new Set([
 /** How often explanations follow the events, in ms */
 const PAUSE = 1_500
 /** The shortest time between two drawings of events, in ms: text that changes faster cannot be read. */
-const DRAWN = 100
+const DRAWN = 150
 /** ms of a drag before the host is asked */
 const SETTLED = 90
 const MAX_CACHED = 200
